@@ -1,0 +1,1 @@
+"""Is this chain intact, and does it still hold what was pinned?"""

@@ -1,0 +1,1 @@
+"""Does a receipt tell the truth about what was dropped?"""

@@ -1,0 +1,1 @@
+"""What stood in the context before and after each compaction?"""

@@ -1,0 +1,1 @@
+"""Deterministic samples, each with its inputs and expected verdict."""
