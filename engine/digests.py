@@ -95,3 +95,36 @@ def known_recipe(text: str) -> bool:
 def total_size(items: Sequence[ItemDigest]) -> int:
     """Add up the sizes in bytes."""
     return sum(item.size for item in items)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Positions that say what happened between two ordered lists of digests, as multisets.
+
+    `kept` pairs (position in pre, position in post); `dropped` are positions in pre, `introduced` in post, each in
+    order. Order itself is not compared: a reordering drops nothing.
+    """
+
+    kept: tuple[tuple[int, int], ...]
+    dropped: tuple[int, ...]
+    introduced: tuple[int, ...]
+
+
+def difference(pre: Sequence[str], post: Sequence[str]) -> Difference:
+    """Match digests one to one: walk pre in order and consume one equal post entry each (duplicates are counted).
+
+    Source: product document on receipts ("Duplicates are counted as a multiset").
+    """
+    waiting: dict[str, list[int]] = {}
+    for position in range(len(post) - 1, -1, -1):
+        waiting.setdefault(post[position], []).append(position)
+    kept: list[tuple[int, int]] = []
+    dropped: list[int] = []
+    for position, digest in enumerate(pre):
+        places = waiting.get(digest)
+        if places:
+            kept.append((position, places.pop()))
+        else:
+            dropped.append(position)
+    introduced = sorted(position for places in waiting.values() for position in places)
+    return Difference(tuple(kept), tuple(dropped), tuple(introduced))

@@ -1,0 +1,118 @@
+"""What is one piece of context, and which bytes is it digested by?
+
+The canonical item is what the model sees (`role`, `kind`, and text or call or result), not the wire row: agents
+repeat the same message with other metadata, and a digest over rows would call it dropped and introduced. Two items
+with equal digests had equal visible content; that does not prove they are the same message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from engine.digests import canonical_json, raw_digest
+
+
+class Role(StrEnum):
+    """Who speaks."""
+
+    SYSTEM = "system"
+    DEVELOPER = "developer"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+class Kind(StrEnum):
+    """What an item is to the model."""
+
+    PROMPT = "prompt"
+    REPLY = "reply"
+    THINKING = "thinking"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    SUMMARY = "summary"
+    ATTACHMENT = "attachment"
+    IMAGE = "image"
+    PLACEHOLDER = "placeholder"
+    OPAQUE = "opaque"
+
+
+class Flag(StrEnum):
+    """What a reader had to do to an item, or noticed about it."""
+
+    COPIED = "copied"
+    REPAIRED = "repaired"
+    OFF_PATH = "off_path"
+    REDACTED = "redacted"
+    CLEARED = "cleared"
+    TRUNCATED = "truncated"
+    LOSSY_DECODE = "lossy_decode"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an item stands: source name, 1-based line, byte offset and length of its row."""
+
+    source: str
+    line: int
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextItem:
+    """One block of context.
+
+    `key` is the native id + "#" + block index, or digest + "@" + occurrence where the format has no ids; it is the
+    same on every reading of the same file. `canonical` are the exact digested bytes; `text` is "" when opaque.
+    `message` names the raw message (key of `Transcript.messages`) the block was cut from.
+    """
+
+    key: str
+    role: Role
+    kind: Kind
+    text: str
+    canonical: bytes = field(repr=False)
+    digest: str
+    place: Place
+    message: str
+    native_id: str | None = None
+    time: str | None = None
+    flags: frozenset[Flag] = frozenset()
+
+    @property
+    def size(self) -> int:
+        """Return the number of digested bytes."""
+        return len(self.canonical)
+
+
+def canonical_item(role: Role, kind: Kind, content: Mapping[str, Any]) -> bytes:
+    """Serialise the model-visible content of one item by `json-c14n:v1`.
+
+    `content` is `{"text": …}`, `{"call": {"name", "args"}}` or `{"result": {"text"}}`; ids, times, usage and cache
+    marks stay out. A lone surrogate, which UTF-8 cannot hold, is written as its JSON escape so that the digest is
+    stable and still tells two different surrogates apart.
+    """
+    value = {"role": role.value, "kind": kind.value, **content}
+    try:
+        return canonical_json(value)
+    except UnicodeEncodeError:
+        return canonical_json(_escape_surrogates(value))
+
+
+def item_digest_of(canonical: bytes) -> str:
+    """Return the digest of canonical bytes: the `json-c14n` digest of the canonical item."""
+    return "sha256:json-c14n:v1:" + raw_digest(canonical).rsplit(":", 1)[1]
+
+
+def _escape_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in value)
+    if isinstance(value, dict):
+        return {_escape_surrogates(k): _escape_surrogates(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_escape_surrogates(v) for v in value]
+    return value
