@@ -1,0 +1,89 @@
+"""What does one line of JSON say, exactly?
+
+The exact road: Python's own parser and number rules, with duplicate keys noticed at any depth and nesting counted
+before parsing, so that the answer does not depend on the interpreter's recursion limit. Parsing proves nothing about
+who wrote the line; a line with duplicate keys has no single meaning, and `value` is then the last-wins reading.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from engine.findings import Code, Severity
+
+DEFAULT_NESTING = 512
+
+UNPARSEABLE = Code(
+    "unparseable", Severity.BREAK, "this line is not JSON", "open the file at this line and compare it with a backup"
+)
+TOO_DEEP = Code(
+    "too_deep",
+    Severity.LIMIT,
+    "this line nests deeper than the limit and was not looked at",
+    "raise the nesting limit to look at it",
+)
+
+# Either a whole string (brackets inside it do not nest) or one bracket; an unclosed string runs to the end.
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|$)|[\[\]{}]', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """One parsed line: the value (None on a problem), names of duplicate keys in order of meeting, and the problem.
+
+    `depth` is the nesting counted before parsing (0 for a scalar).
+    """
+
+    value: Any
+    duplicates: tuple[str, ...] = ()
+    problem: Code | None = None
+    depth: int = 0
+
+
+def nesting_depth(text: str, limit: int) -> int:
+    """Count the deepest nesting of brackets outside strings; stops counting just past the limit."""
+    if text.count("[") + text.count("{") <= limit:
+        return 0  # cannot be deeper than it has opening brackets; the exact depth is not needed below the limit
+    depth = deepest = 0
+    for match in _STRING_OR_BRACKET.finditer(text):
+        bracket = match.group()
+        if bracket in ("[", "{"):
+            depth += 1
+            deepest = max(deepest, depth)
+            if deepest > limit:
+                return deepest
+        elif bracket in ("]", "}"):
+            depth -= 1
+    return deepest
+
+
+def parse_exact(text: str, *, nesting: int = DEFAULT_NESTING) -> Parsed:
+    """Parse one line by Python's JSON rules; never raises.
+
+    Accepts what the ledger's reference accepts (NaN, infinities, lone surrogate escapes, big integers up to the
+    interpreter's digit limit); anything else is `UNPARSEABLE`, deeper than `nesting` is `TOO_DEEP`.
+    """
+    depth = nesting_depth(text, nesting)
+    if depth > nesting:
+        return Parsed(None, problem=TOO_DEEP, depth=depth)
+    duplicates: list[str] = []
+
+    def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(members)
+        if len(value) != len(members):
+            seen: set[str] = set()
+            for key, _ in members:
+                if key in seen:
+                    duplicates.append(key)
+                seen.add(key)
+        return value
+
+    try:
+        value = json.loads(text, object_pairs_hook=pairs)
+    except (ValueError, RecursionError):
+        # Duplicates met before the fault still count: the reference notices them while parsing.
+        return Parsed(None, tuple(duplicates), UNPARSEABLE, depth)
+    return Parsed(value, tuple(duplicates), None, depth)
