@@ -1,0 +1,1 @@
+"""One page each: read the address, load, frame, draw."""

@@ -1,0 +1,1 @@
+"""What every page draws the same way: foreign text, verdicts, digests, findings, pages of a list, states."""
