@@ -12,18 +12,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.findings import Code, Finding, Result, Severity
+from engine.findings import Finding, Result, Severity
 from engine.lines.strict import DEFAULT_NESTING, parse_exact
-from engine.receipts.content import Watch
+from engine.receipts.content import QUIET, Watch
 from engine.receipts.display import shown
+from engine.receipts.schema import AMBIGUOUS
 from engine.receipts.verify import ReceiptReference, ReceiptReport, at_line, verify_receipt
-
-AMBIGUOUS = Code(
-    "receipt_ambiguous",
-    Severity.BREAK,
-    "a key stands twice in the receipt row, so two honest readers read two different receipts",
-    "treat the row as forged until its writer is known",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +36,7 @@ def verify_receipt_line(
     *,
     line: int | None = None,
     nesting: int = DEFAULT_NESTING,
-    watch: Watch = Watch(step="recompute drops"),
+    watch: Watch = QUIET,
 ) -> ReceiptReport:
     """Check one receipt row given as the text of its line; no text makes it raise.
 

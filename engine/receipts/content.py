@@ -68,6 +68,10 @@ class Watch:
         self.on_progress(Progress(self.step, done, total, "items"))
 
 
+QUIET = Watch()
+"""Nobody watches and nobody cancels."""
+
+
 class SideDigest:
     """Digest the items of one side block by block and add up what a receipt records of it."""
 
@@ -115,7 +119,7 @@ def as_items(content: Iterable[Any]) -> Sequence[Any]:
         raise ContentError("content_not_a_list", message) from exc
 
 
-def side_sum(content: Iterable[Any], watch: Watch = Watch()) -> SideSum:
+def side_sum(content: Iterable[Any], watch: Watch = QUIET) -> SideSum:
     """Digest one side and return its sums; raises `ContentError` and `CancelledError`."""
     side = SideDigest(as_items(content), watch)
     for _ in side.blocks():
@@ -131,7 +135,7 @@ class DigestedSide:
     sums: SideSum
 
 
-def digest_side(content: Iterable[Any], watch: Watch = Watch()) -> DigestedSide:
+def digest_side(content: Iterable[Any], watch: Watch = QUIET) -> DigestedSide:
     """Digest one side and keep every item's digest; raises `ContentError` and `CancelledError`."""
     side = SideDigest(as_items(content), watch)
     whole = Block(0, [], [])

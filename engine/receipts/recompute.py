@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.digests import item_digest
-from engine.receipts.content import Block, ItemKey, SideDigest, SideSum, Watch, as_items, digest_of, key_of
+from engine.receipts.content import QUIET, Block, ItemKey, SideDigest, SideSum, Watch, as_items, digest_of, key_of
 
 NAMED_AT_MOST = 64
 """Digests named in full per list; counts are never cut."""
@@ -110,7 +110,7 @@ def compare(
     post: Iterable[Any] | None,
     manifest: Sequence[str] | None = None,
     *,
-    watch: Watch = Watch(step="recompute drops"),
+    watch: Watch = QUIET,
 ) -> ContentComparison:
     """Recompute what a compaction did from the content of one or both sides, and hold a manifest against it.
 

@@ -28,6 +28,12 @@ MALFORMED = Code(
     "the row is not shaped as its receipt schema asks",
     "look at the named field; no number of this row can be used",
 )
+AMBIGUOUS = Code(
+    "receipt_ambiguous",
+    Severity.BREAK,
+    "a key stands twice in the receipt row, so two honest readers read two different receipts",
+    "treat the row as forged until its writer is known",
+)
 UNKNOWN_SCHEMA = Code(
     "receipt_unknown_schema",
     Severity.LIMIT,
@@ -54,7 +60,7 @@ WRONG_RECIPE = Code(
     "a digest over the whole content must use the recipe json-c14n:v1, so no content can have this one",
 )
 
-STRICTER_SHAPE = frozenset({DIGEST_LENGTH, UNKNOWN_RECIPE, WRONG_RECIPE})
+STRICTER_SHAPE = frozenset({AMBIGUOUS, DIGEST_LENGTH, UNKNOWN_RECIPE, WRONG_RECIPE})
 """Findings on which the reference verifier is silent."""
 
 _KNOWN_ALGORITHMS = ("sha256:raw-bytes:v1:", JSON_C14N)

@@ -14,7 +14,7 @@ from typing import Any
 
 from engine.findings import Code, Finding, Result, Severity
 from engine.receipts.consistency import Consistency, check_consistency, is_stricter
-from engine.receipts.content import ContentError, SideSum, Watch
+from engine.receipts.content import QUIET, ContentError, SideSum, Watch
 from engine.receipts.display import shown
 from engine.receipts.recompute import NAMED_AT_MOST, ContentComparison, Named, compare
 from engine.receipts.schema import Claim, Malformed, SchemaVersion, SideClaim, read_claim
@@ -111,7 +111,7 @@ def verify_receipt(
     post_content: Iterable[Any] | None = None,
     *,
     line: int | None = None,
-    watch: Watch = Watch(step="recompute drops"),
+    watch: Watch = QUIET,
 ) -> ReceiptReport:
     """Check a parsed receipt row against itself and against the content given; no row makes it raise.
 
