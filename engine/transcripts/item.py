@@ -7,12 +7,17 @@ with equal digests had equal visible content; that does not prove they are the s
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from engine.digests import canonical_json, raw_digest
+from engine.digests import JSON_C14N, canonical_json
+
+_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class Role(StrEnum):
@@ -80,6 +85,8 @@ class ContextItem:
     place: Place
     message: str
     native_id: str | None = None
+    block: int = 0
+    """Position of the block in its raw message; `native_id` and `block` name the same block in two versions."""
     time: str | None = None
     flags: frozenset[Flag] = frozenset()
 
@@ -94,25 +101,23 @@ def canonical_item(role: Role, kind: Kind, content: Mapping[str, Any]) -> bytes:
 
     `content` is `{"text": …}`, `{"call": {"name", "args"}}` or `{"result": {"text"}}`; ids, times, usage and cache
     marks stay out. A lone surrogate, which UTF-8 cannot hold, is written as its JSON escape so that the digest is
-    stable and still tells two different surrogates apart.
+    stable and still tells two different surrogates apart. Raises `ValueError` for what JSON cannot hold (NaN, too
+    deep); the readers' decode policy lets no such value in.
     """
     value = {"role": role.value, "kind": kind.value, **content}
     try:
         return canonical_json(value)
     except UnicodeEncodeError:
-        return canonical_json(_escape_surrogates(value))
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        # The backslash is doubled: the escape stands as six characters in a string that JSON can hold.
+        return _LONE_SURROGATE.sub(lambda found: f"\\\\u{ord(found[0]):04x}", text).encode("utf-8")
 
 
 def item_digest_of(canonical: bytes) -> str:
     """Return the digest of canonical bytes: the `json-c14n` digest of the canonical item."""
-    return "sha256:json-c14n:v1:" + raw_digest(canonical).rsplit(":", 1)[1]
+    return JSON_C14N + hashlib.sha256(canonical).hexdigest()
 
 
-def _escape_surrogates(value: Any) -> Any:
-    if isinstance(value, str):
-        return "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in value)
-    if isinstance(value, dict):
-        return {_escape_surrogates(k): _escape_surrogates(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_escape_surrogates(v) for v in value]
-    return value
+def readable(text: str) -> str:
+    """Show a lone surrogate, which no file or screen can hold, as U+FFFD."""
+    return text if text.isascii() else _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -178,8 +178,12 @@ def round_difference(transcript: Transcript, compaction: CompactionRound) -> Rou
     found = difference([i.digest for i in pre], [i.digest for i in post])
     dropped = tuple(pre[i] for i in found.dropped)
     introduced = tuple(post[i] for i in found.introduced)
-    by_id = {i.key: i for i in dropped if i.native_id is not None}
-    rewritten = tuple((by_id[new.key], new) for new in introduced if new.native_id is not None and new.key in by_id)
+    by_id = {(i.native_id, i.block): i for i in dropped if i.native_id is not None}
+    rewritten = tuple(
+        (by_id[new.native_id, new.block], new)
+        for new in introduced
+        if new.native_id is not None and (new.native_id, new.block) in by_id
+    )
     return RoundDifference(tuple(pre[i] for i, _ in found.kept), dropped, introduced, rewritten, found)
 
 
