@@ -109,10 +109,13 @@ class Notices:
         self._found: list[Finding] = []
         self._counts: Counter[Code] = Counter()
         self._unknown: dict[str, tuple[int, int]] = {}
+        self._first_unreadable: int | None = None
 
     def add(self, code: Code, line: int | None = None, *, field: str = "", claimed: str = "", found: str = "") -> None:
         """Note one finding."""
         self._counts[code] += 1
+        if code.name in UNREADABLE and self._first_unreadable is None:
+            self._first_unreadable = line or 1
         if self._counts[code] <= PER_CODE:
             self._found.append(Finding(code, line, shorten(field), shorten(claimed), shorten(found)))
 
@@ -124,10 +127,10 @@ class Notices:
         first, count = self._unknown.get(name, (line, 0))
         self._unknown[name] = (first, count + 1)
 
-    @property
-    def lines_unreadable(self) -> bool:
-        """Tell whether any line could not be read."""
-        return any(code.name in UNREADABLE for code in self._counts)
+    def unreadable_before(self, line: int | None) -> bool:
+        """Tell whether a line could not be read before this one (anywhere, when None)."""
+        first = self._first_unreadable
+        return first is not None and (line is None or first < line)
 
     def count(self, code: Code) -> int:
         """Return how often a code was noted."""

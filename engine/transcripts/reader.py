@@ -12,6 +12,7 @@ from typing import Protocol
 from engine.errors import UsageError
 from engine.findings import IsCancelled, OnProgress, ignore_progress, never_cancelled
 from engine.lines.source import Source
+from engine.transcripts.claude_code import CLAUDE_CODE
 from engine.transcripts.options import ReadOptions, TranscriptLimits
 from engine.transcripts.rounds import Transcript
 from engine.transcripts.streams import readable_head
@@ -47,7 +48,7 @@ class Reader(Protocol):
         ...
 
 
-READERS: tuple[Reader, ...] = ()
+READERS: tuple[Reader, ...] = (CLAUDE_CODE,)
 """Every reader, in the order in which they are listed to the user."""
 
 

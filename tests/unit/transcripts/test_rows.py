@@ -148,7 +148,7 @@ def test_utf16_is_read_and_said(codec: str) -> None:
 def test_latin1_bytes_are_flagged_lossy() -> None:
     """Bytes that are no UTF-8 are shown as U+FFFD and flagged, not guessed."""
     rows, found = read('{"text":"Grüße"}\n'.encode("latin-1"))
-    assert rows[0].value["text"] == "Gr��e".replace("��", "�")[:3] + "�e" or "�" in rows[0].value["text"]
+    assert rows[0].value["text"] == "Gr\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}e"
     assert rows[0].flags == {Flag.LOSSY_DECODE}
     assert names(found) == ["transcript_lossy_decode"]
 
