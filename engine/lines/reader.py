@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import BinaryIO
 
 from engine.findings import Code, Severity
 from engine.lines.source import Source
@@ -48,14 +49,52 @@ class Line:
         return bool(self.ending)
 
 
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Consecutive lines: data (None where a line passed the limit) and line ends (None when all are LF)."""
+
+    lines: list[bytes | None]
+    endings: list[bytes] | None
+    lengths: dict[int, int]
+    """Length of each passed-over line, by position in `lines`."""
+
+
 def read_lines(source: Source, *, universal: bool, max_bytes: int) -> Iterator[Line]:
     """Yield every line of a source in order, blank ones included.
 
     `universal` splits at LF, CRLF and a lone CR (the ledger's rule); otherwise only at LF (transcripts and content).
     Raises `CannotLookError` when the source cannot be opened.
     """
+    number, offset = 0, 0
     with source.open() as stream:
-        yield from _Splitter(universal=universal, max_bytes=max_bytes).run(stream)
+        for block in read_blocks(stream, universal=universal, max_bytes=max_bytes):
+            endings = block.endings or [b"\n"] * len(block.lines)
+            for position, (data, ending) in enumerate(zip(block.lines, endings, strict=True)):
+                number += 1
+                length = block.lengths[position] if data is None else len(data)
+                problem = LINE_TOO_LONG if data is None else None
+                yield Line(number, offset, length, data, problem, ending)
+                offset += length + len(ending)
+
+
+def read_blocks(
+    stream: BinaryIO, *, universal: bool, max_bytes: int, size: int | None = None, block_bytes: int | None = None
+) -> Iterator[Block]:
+    """Yield the lines of a stream in blocks; `size` stops after so many bytes (a growing file is read as it was).
+
+    A block holds only whole lines; the last line of the stream may lack its line end (ending `b""`).
+    """
+    splitter = _Splitter(universal=universal, max_bytes=max_bytes)
+    left = size
+    want = block_bytes or BLOCK_BYTES
+    while data := stream.read(want if left is None else min(want, left)):
+        if left is not None:
+            left -= len(data)
+        block = splitter.cut(data)
+        if block.lines:
+            yield block
+    if (last := splitter.finish()) is not None:
+        yield last
 
 
 class _Splitter:
@@ -64,54 +103,55 @@ class _Splitter:
     def __init__(self, *, universal: bool, max_bytes: int) -> None:
         self.universal = universal
         self.max_bytes = max_bytes
-        self.number = 0
-        self.offset = 0  # of the line now being collected
-        self.carry = b""
+        self.carry: list[bytes] = []
+        self.carried = 0
         self.skipped = 0  # bytes of the present line already given up
+        self.held_cr = False
 
-    def run(self, stream: object) -> Iterator[Line]:
-        read = stream.read  # type: ignore[attr-defined]
-        while block := read(BLOCK_BYTES):
-            data = self.carry + block
-            # A CR at the end of a block may be the first half of CRLF: it waits for the next block.
-            hold = self.universal and data.endswith(b"\r")
-            body = data[:-1] if hold else data
-            yield from self._cut(body)
-            if hold:
-                self.carry += b"\r"
-            self._give_up_if_long()
-        if self.universal and self.carry.endswith(b"\r"):
-            self.carry = self.carry[:-1]
-            yield self._line(self.carry, b"\r")
-            self.carry = b""
-        elif self.carry or self.skipped:
-            yield self._line(self.carry, b"")
+    def cut(self, data: bytes) -> Block:
+        # A CR at the end of a block may be the first half of CRLF: it waits for the next block.
+        if self.held_cr:
+            data = b"\r" + data
+        self.held_cr = self.universal and data.endswith(b"\r")
+        if self.held_cr:
+            data = data[:-1]
+        if self.universal and b"\r" in data:
+            pieces = _UNIVERSAL.split(data)
+            endings: list[bytes] | None = _UNIVERSAL.findall(data)
+        else:
+            pieces, endings = data.split(b"\n"), None
+        if len(pieces) == 1:
+            self._keep(pieces[0])
+            return Block([], endings, {})
+        return self._finish_first(pieces, endings)
 
-    def _cut(self, body: bytes) -> Iterator[Line]:
-        if self.universal and b"\r" in body:
-            start = 0
-            for match in _UNIVERSAL.finditer(body):
-                yield self._line(body[start : match.start()], match.group())
-                start = match.end()
-            self.carry = body[start:]
-            return
-        *whole, self.carry = body.split(b"\n")
-        for data in whole:
-            yield self._line(data, b"\n")
+    def _finish_first(self, pieces: list[bytes], endings: list[bytes] | None) -> Block:
+        self._keep(pieces[0])
+        length = self.skipped + self.carried
+        lines: list[bytes | None] = list(pieces[:-1])
+        lines[0] = b"".join(self.carry) if length <= self.max_bytes else None
+        lengths = {0: length} if lines[0] is None else {}
+        self._forget()
+        self._keep(pieces[-1])
+        for position, piece in enumerate(pieces[:-1]):
+            if position and len(piece) > self.max_bytes:
+                lines[position], lengths[position] = None, len(piece)
+        return Block(lines, endings, lengths)
 
-    def _give_up_if_long(self) -> None:
-        excess = len(self.carry) - 1  # a held CR stays, its partner may come
-        if self.skipped + len(self.carry) > self.max_bytes + 1:
-            self.skipped += excess
-            self.carry = self.carry[-1:]
+    def finish(self) -> Block | None:
+        length = self.skipped + self.carried
+        if not length and not self.held_cr:
+            return None
+        data = b"".join(self.carry) if length <= self.max_bytes else None
+        return Block([data], [b"\r" if self.held_cr else b""], {} if data is not None else {0: length})
 
-    def _line(self, data: bytes, ending: bytes) -> Line:
-        self.number += 1
-        length = self.skipped + len(data)
-        too_long = length > self.max_bytes
-        line = Line(
-            self.number, self.offset, length, None if too_long else data, LINE_TOO_LONG if too_long else None, ending
-        )
-        self.offset += length + len(ending)
-        self.skipped = 0
-        return line
+    def _keep(self, piece: bytes) -> None:
+        if self.skipped + self.carried + len(piece) > self.max_bytes:
+            self.skipped += self.carried + len(piece)
+            self.carry, self.carried = [], 0
+        elif piece:
+            self.carry.append(piece)
+            self.carried += len(piece)
+
+    def _forget(self) -> None:
+        self.carry, self.carried, self.skipped = [], 0, 0
