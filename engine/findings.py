@@ -127,3 +127,20 @@ def ignore_progress(_: Progress) -> None:
 def never_cancelled() -> bool:
     """Answer that nobody cancelled."""
     return False
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """How a long check tells its caller where it is, and how the caller stops it."""
+
+    on_progress: OnProgress = ignore_progress
+    is_cancelled: IsCancelled = never_cancelled
+
+    def step(self, name: str, done: int, total: int, unit: str = "bytes") -> None:
+        """Report progress; raises `CancelledError` when the caller cancelled."""
+        if self.is_cancelled():
+            raise CancelledError
+        self.on_progress(Progress(name, done, total, unit))
+
+
+UNWATCHED = Watch()

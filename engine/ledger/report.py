@@ -27,6 +27,14 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Rules:
+    """By which rules a ledger is walked: strict accepts no skipped row and honours no declaration."""
+
+    strict: bool = False
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True)
 class ReferenceFields:
     """The reference verifier's answer, field by field."""
 

@@ -57,6 +57,8 @@ class Block:
     endings: list[bytes] | None
     lengths: dict[int, int]
     """Length of each passed-over line, by position in `lines`."""
+    size: int
+    """Bytes read for this block (progress; a long line's bytes count where it ends)."""
 
 
 def read_lines(source: Source, *, universal: bool, max_bytes: int) -> Iterator[Line]:
@@ -82,7 +84,7 @@ def read_blocks(
 ) -> Iterator[Block]:
     """Yield the lines of a stream in blocks; `size` stops after so many bytes (a growing file is read as it was).
 
-    A block holds only whole lines; the last line of the stream may lack its line end (ending `b""`).
+    A block holds only whole lines (none inside a long line); the last one may lack its line end (ending `b""`).
     """
     splitter = _Splitter(universal=universal, max_bytes=max_bytes)
     left = size
@@ -91,8 +93,7 @@ def read_blocks(
         if left is not None:
             left -= len(data)
         block = splitter.cut(data)
-        if block.lines:
-            yield block
+        yield block
     if (last := splitter.finish()) is not None:
         yield last
 
@@ -122,10 +123,10 @@ class _Splitter:
             pieces, endings = data.split(b"\n"), None
         if len(pieces) == 1:
             self._keep(pieces[0])
-            return Block([], endings, {})
-        return self._finish_first(pieces, endings)
+            return Block([], endings, {}, len(data))
+        return self._finish_first(pieces, endings, len(data))
 
-    def _finish_first(self, pieces: list[bytes], endings: list[bytes] | None) -> Block:
+    def _finish_first(self, pieces: list[bytes], endings: list[bytes] | None, size: int) -> Block:
         self._keep(pieces[0])
         length = self.skipped + self.carried
         lines: list[bytes | None] = list(pieces[:-1])
@@ -136,14 +137,14 @@ class _Splitter:
         for position, piece in enumerate(pieces[:-1]):
             if position and len(piece) > self.max_bytes:
                 lines[position], lengths[position] = None, len(piece)
-        return Block(lines, endings, lengths)
+        return Block(lines, endings, lengths, size)
 
     def finish(self) -> Block | None:
         length = self.skipped + self.carried
         if not length and not self.held_cr:
             return None
         data = b"".join(self.carry) if length <= self.max_bytes else None
-        return Block([data], [b"\r" if self.held_cr else b""], {} if data is not None else {0: length})
+        return Block([data], [b"\r" if self.held_cr else b""], {} if data is not None else {0: length}, 0)
 
     def _keep(self, piece: bytes) -> None:
         if self.skipped + self.carried + len(piece) > self.max_bytes:

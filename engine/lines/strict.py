@@ -41,6 +41,10 @@ class Parsed:
     duplicates: tuple[str, ...] = ()
     problem: Code | None = None
     depth: int = 0
+    values: tuple[tuple[Any, Any], ...] = ()
+    """For each duplicate key: its value before and the repeated one."""
+    constants: bool = False
+    """NaN, Infinity or -Infinity stands in the line."""
 
 
 def nesting_depth(text: str, limit: int) -> int:
@@ -70,20 +74,27 @@ def parse_exact(text: str, *, nesting: int = DEFAULT_NESTING) -> Parsed:
     if depth > nesting:
         return Parsed(None, problem=TOO_DEEP, depth=depth)
     duplicates: list[str] = []
+    values: list[tuple[Any, Any]] = []
+    constants: list[str] = []
 
     def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(members)
         if len(value) != len(members):
-            seen: set[str] = set()
-            for key, _ in members:
+            seen: dict[str, Any] = {}
+            for key, member in members:
                 if key in seen:
                     duplicates.append(key)
-                seen.add(key)
+                    values.append((seen[key], member))
+                seen[key] = member
         return value
 
+    def constant(token: str) -> float:
+        constants.append(token)
+        return float(token.replace("Infinity", "inf"))
+
     try:
-        value = json.loads(text, object_pairs_hook=pairs)
+        value = json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
     except (ValueError, RecursionError):
         # Duplicates met before the fault still count: the reference notices them while parsing.
-        return Parsed(None, tuple(duplicates), UNPARSEABLE, depth)
-    return Parsed(value, tuple(duplicates), None, depth)
+        return Parsed(None, tuple(duplicates), UNPARSEABLE, depth, tuple(values), bool(constants))
+    return Parsed(value, tuple(duplicates), None, depth, tuple(values), bool(constants))

@@ -1,0 +1,247 @@
+"""Does each row of one stretch link to the row before it?
+
+The link rule of the ledger format, line by line, over bytes. The walk goes on from the claimed value after a break,
+so one edit is one break. Every line takes the fast road when that road proves the line canonical, else the exact one;
+both give the same answer. A link that holds does not prove that no row was cut off the end, nor what a row says.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections import deque
+from typing import Any, Final
+
+from engine.ledger import codes
+from engine.ledger.chunk import Chunk, Event, FirstRow
+from engine.ledger.declared import Declarations
+from engine.ledger.report import GENESIS, Rules
+from engine.lines import fast
+from engine.lines.canonical import chain_body, chain_value, line_as_written
+from engine.lines.reader import LINE_TOO_LONG, Block
+from engine.lines.strict import TOO_DEEP, UNPARSEABLE, Parsed, parse_exact
+
+SHOWN: Final = 120
+"""Characters of a claimed value kept in a finding."""
+FORK_WINDOW: Final = 2048
+"""Earlier rows tried when a link fits another row than its predecessor (two writers, or a copied row)."""
+FORK_TRIES: Final = 64
+"""Mismatches per chunk that are tried; more than that is not a fork."""
+_UTF8_BOM = codecs.BOM_UTF8
+_FOREIGN_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+class Walk:
+    """Walks the lines of one chunk and fills a `Chunk`; feed blocks in order, then call `finish`."""
+
+    def __init__(self, first_line: int, declarations: Declarations, rules: Rules) -> None:
+        self.chunk = Chunk(first_line)
+        self.declarations = declarations
+        self.limits = rules.limits
+        self.strict = rules.strict
+        self.line = first_line - 1
+        self.previous: str | None = None  # None: not known (chunk start, or after a line that was not looked at)
+        self.unknown = False
+        self.recent: deque[tuple[int, str]] = deque(maxlen=FORK_WINDOW)
+        self.fork_tries = 0
+
+    def feed(self, block: Block, *, rows: int | None = None) -> bool:
+        """Walk one block; return True when the `rows`-th row of the chunk was reached."""
+        endings = block.endings
+        for position, data in enumerate(block.lines):
+            self.line += 1
+            ending = b"\n" if endings is None else endings[position]
+            if data is None:
+                self._not_looked_at(LINE_TOO_LONG.name, str(block.lengths[position]), str(self.limits.line_bytes))
+            elif not self._fast(data, ending):
+                self._exact(data, ending)
+            if rows is not None and self.chunk.rows >= rows:
+                break
+        self.chunk.lines = self.line - self.chunk.first_line + 1
+        return rows is not None and self.chunk.rows >= rows
+
+    def finish(self) -> Chunk:
+        """Return the filled chunk."""
+        self.chunk.previous = self.previous
+        self.chunk.unknown = self.unknown
+        return self.chunk
+
+    def _fast(self, data: bytes, ending: bytes) -> bool:
+        """Take a line that is provably canonical and links as it should; everything else is the exact road's."""
+        if not data.startswith(b"{") or data.count(b"[") + data.count(b"{") > self.limits.nesting:
+            return False
+        row = fast.decode(data)
+        if row is None or not self.chunk.chained or self.previous is None:
+            return False
+        last_key = next(reversed(row), None)
+        claimed = row.pop("chain", None)
+        if not isinstance(claimed, str) or chain_value(self.previous, fast.body_of_proved(row)) != claimed:
+            return False
+        if last_key != "chain" or ending != b"\n":
+            self._bytes_differ()
+        self.chunk.rows += 1
+        self._link(claimed)
+        return True
+
+    def _exact(self, data: bytes, ending: bytes) -> None:
+        text = data.decode("utf-8", "replace").strip()
+        if not text:
+            self._bytes_differ()
+            return
+        if "\ufffd" in text and not _is_utf8(data):
+            self.chunk.own_breaks += 1
+            self._keep(Event(self.line, codes.INVALID_UTF8.name, note=_bom_hint(data, self.line)))
+        parsed = parse_exact(text, nesting=self.limits.nesting)
+        if parsed.problem is TOO_DEEP:
+            self._not_looked_at(TOO_DEEP.name, f"more than {self.limits.nesting}", str(self.limits.nesting))
+            return
+        if parsed.duplicates:
+            first, last = parsed.values[0]
+            note = f"first {first!r:.{SHOWN}}, last {last!r:.{SHOWN}}"
+            self._break(codes.DUPLICATE_KEY.name, claimed=parsed.duplicates[0], note=note)
+        if parsed.constants:
+            self._keep(Event(self.line, codes.NAN_VALUE.name))
+        if parsed.problem is not None or not isinstance(parsed.value, dict):
+            self._no_row(parsed, data, ending)
+            return
+        self._row(parsed.value, text, data, ending)
+
+    def _no_row(self, parsed: Parsed, data: bytes, ending: bytes) -> None:
+        self._bytes_differ()
+        if not ending:
+            self.chunk.unfinished = self.line
+        if parsed.problem is not None:
+            hint = _bom_hint(data, self.line)
+            self._break(UNPARSEABLE.name, note=hint)
+        else:
+            self._break(codes.NOT_AN_OBJECT.name, claimed=str(parsed.value)[:SHOWN])
+
+    def _row(self, row: dict[str, Any], text: str, data: bytes, ending: bytes) -> None:
+        self.chunk.rows += 1
+        if ending != b"\n" or not _as_written(row, data):
+            self._bytes_differ()
+            self.chunk.ends_without_newline = not ending
+        claimed = row.get("chain")
+        if claimed is None:
+            self._unchained(text)
+            return
+        if not isinstance(claimed, str):
+            self._break(codes.NON_STRING_CHAIN.name, claimed=repr(claimed)[:SHOWN])
+            self._link("")
+            return
+        try:
+            body = chain_body(row)
+        except (UnicodeEncodeError, ValueError, TypeError, RecursionError) as exc:
+            self._break(codes.UNHASHABLE_ROW.name, note=type(exc).__name__)
+            self._link(claimed)
+            return
+        self._check_link(claimed, body, text)
+
+    def _check_link(self, claimed: str, body: bytes, text: str) -> None:
+        if self.unknown:
+            self._limit(codes.AFTER_UNREAD_LINE.name)
+        elif not self.chunk.chained:
+            pinned = None if self.strict else self.declarations.pins(self.line, text)
+            self.chunk.first = FirstRow(
+                self.line, body.decode("latin-1"), claimed, pinned.why if pinned else None, self._declared_elsewhere()
+            )
+        elif chain_value(self.previous or "", body) != claimed:
+            self._mismatch(claimed, body, text)
+        self._link(claimed)
+
+    def _mismatch(self, claimed: str, body: bytes, text: str) -> None:
+        pinned = None if self.strict else self.declarations.pins(self.line, text)
+        if pinned is not None:
+            self.chunk.declared.append((self.line, pinned.why))
+            return
+        expected = chain_value(self.previous or "", body)
+        fork = self._fork(claimed, body)
+        self._break(codes.CHAIN_MISMATCH.name, claimed[:SHOWN], expected, fork=fork)
+
+    def _fork(self, claimed: str, body: bytes) -> int | None:
+        """Return the earlier row (in this chunk) whose chain this row continues, or 0 for a second beginning."""
+        if self.fork_tries >= FORK_TRIES:
+            return None
+        self.fork_tries += 1
+        for row, chain in reversed(self.recent):
+            if chain_value(chain, body) == claimed:
+                return row
+        return 0 if chain_value(GENESIS, body) == claimed else None
+
+    def _unchained(self, text: str) -> None:
+        self._bytes_differ()
+        pinned = None if self.strict else self.declarations.pins(self.line, text)
+        if self.chunk.chained == 0:
+            self._lead(pinned.why if pinned else None, pinned.resume if pinned else "")
+        elif pinned is not None:
+            self.chunk.declared.append((self.line, pinned.why))
+            self.previous, self.unknown = pinned.resume or GENESIS, False
+        else:
+            self._break(codes.UNCHAINED_ROW.name)
+
+    def _lead(self, why: str | None, resume: str) -> None:
+        chunk = self.chunk
+        chunk.lead_rows += 1
+        if why is not None:
+            chunk.lead_declared.append((self.line, why))
+            chunk.lead_resume = resume or GENESIS
+            return
+        chunk.lead_breaks += 1
+        if len(chunk.lead_events) < self.limits.findings:
+            event = Event(self.line, codes.UNCHAINED_ROW.name, declared_elsewhere=self._declared_elsewhere())
+            chunk.lead_events.append(event)
+
+    def _link(self, claimed: str) -> None:
+        self.chunk.chained += 1
+        self.previous, self.unknown = claimed, False
+        self.chunk.head = claimed
+        self.recent.append((self.chunk.rows, claimed))
+
+    def _not_looked_at(self, code: str, found: str, limit: str) -> None:
+        """Note a line past a limit: whether it was a row is not known, so the next link cannot be checked."""
+        self._bytes_differ()
+        self._limit(code, claimed=limit, found=found)
+        self.previous, self.unknown = None, True
+
+    def _limit(self, code: str, claimed: str = "", found: str = "") -> None:
+        self.chunk.limits += 1
+        self._keep(Event(self.line, code, claimed, found))
+
+    def _break(self, code: str, claimed: str = "", found: str = "", note: str = "", fork: int | None = None) -> None:
+        self.chunk.breaks += 1
+        self._keep(Event(self.line, code, claimed, found, note, self._declared_elsewhere(), fork))
+
+    def _keep(self, event: Event) -> None:
+        if len(self.chunk.events) < self.limits.findings:
+            self.chunk.events.append(event)
+
+    def _declared_elsewhere(self) -> bool:
+        return not self.strict and self.line in self.declarations.by_line
+
+    def _bytes_differ(self) -> None:
+        if self.chunk.not_as_written is None:
+            self.chunk.not_as_written = self.line
+
+
+def _as_written(row: dict[str, Any], data: bytes) -> bool:
+    if next(reversed(row), None) != "chain":
+        return False
+    try:
+        return line_as_written(row) == data
+    except (ValueError, TypeError, RecursionError):
+        return False
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _bom_hint(data: bytes, line: int) -> str:
+    if line == 1 and data.startswith(_UTF8_BOM):
+        return codes.STARTS_WITH_BOM.name
+    if line == 1 and data.startswith(_FOREIGN_BOMS):
+        return codes.NOT_UTF8_FILE.name
+    return ""

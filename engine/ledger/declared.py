@@ -1,0 +1,79 @@
+"""Which breaks does a ledger declare, and for which bytes?
+
+A declaration stands after the line it excuses, so the whole file is searched before the walk. A declaration is a
+sentence of whoever could write to the file: it bounds an answer, it never makes one green.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from engine.lines.strict import parse_exact
+
+OPERATION = "chain_break_declared"
+OPERATION_BYTES = OPERATION.encode()
+_SHA_LENGTH = 64
+_NESTING = 512
+
+MAX_DECLARATIONS = 50_000
+MAX_DECLARATION_BYTES = 8 * 1024 * 1024
+"""Texts kept at most; a file of nothing but declarations must not fill the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What one declaration says: the SHA-256 of the excused line, the reason, where the chain resumes."""
+
+    sha256: str
+    why: str
+    resume: str
+
+
+class Declarations:
+    """All declarations of a file by line; the last one for a line wins, even when it pins other bytes."""
+
+    def __init__(self) -> None:
+        self.by_line: dict[int, Declaration] = {}
+        self.bytes = 0
+        self.over_limit = False
+
+    def note(self, text: str) -> None:
+        """Take one stripped line that holds the operation's name; anything but a declaration is passed over."""
+        found = _declaration(text)
+        if found is None:
+            return
+        line, declaration = found
+        size = len(declaration.why) + len(declaration.resume) + len(declaration.sha256)
+        if len(self.by_line) >= MAX_DECLARATIONS or self.bytes + size > MAX_DECLARATION_BYTES:
+            self.over_limit = True
+            return
+        self.bytes += size
+        self.by_line[line] = declaration
+
+    def pins(self, line: int, stripped: str) -> Declaration | None:
+        """Return the declaration of a line when it pins these very (decoded, stripped) bytes."""
+        declaration = self.by_line.get(line)
+        if declaration is None:
+            return None
+        found = hashlib.sha256(stripped.encode("utf-8", "surrogatepass")).hexdigest()
+        return declaration if found == declaration.sha256 else None
+
+    def between(self, first: int, end: int | None) -> Declarations:
+        """Return the declarations for lines from `first` up to (not including) `end`."""
+        part = Declarations()
+        part.by_line = {n: d for n, d in self.by_line.items() if n >= first and (end is None or n < end)}
+        return part
+
+
+def _declaration(text: str) -> tuple[int, Declaration] | None:
+    row = parse_exact(text, nesting=_NESTING).value
+    if not isinstance(row, dict) or row.get("op") != OPERATION or not isinstance(row.get("chain"), str):
+        return None
+    line, sha, why = row.get("orphan_line"), row.get("orphan_sha256"), row.get("why")
+    if not isinstance(line, int) or isinstance(line, bool) or not isinstance(sha, str) or len(sha) != _SHA_LENGTH:
+        return None
+    if not isinstance(why, str) or not why.strip():
+        return None
+    resume = row.get("resume_prev")
+    return line, Declaration(sha, why, resume if isinstance(resume, str) else "")

@@ -1,0 +1,272 @@
+"""Is this chain intact?
+
+Steps, numbered at the code:
+
+1. Read the bytes once: SHA-256 of the file, and whether any break is declared.
+2. Collect the declarations, since each stands after the line it excuses.
+3. Walk every line (`engine.ledger.chain`), in one stretch or in chunks on an executor.
+4. Fold the stretches into one report (`engine.ledger.merge`).
+
+A file is read up to the size it had at the start, so a growing ledger has one answer. A green report proves that the
+rows read are linked in order; it does not prove that no rows were cut off the end, nor that rows tell the truth.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass
+
+from engine.errors import CannotLookError, RefusedError
+from engine.findings import (
+    UNWATCHED,
+    Finding,
+    IsCancelled,
+    OnProgress,
+    Result,
+    Watch,
+    ignore_progress,
+    never_cancelled,
+)
+from engine.ledger import codes
+from engine.ledger.chain import Walk
+from engine.ledger.chunk import Chunk
+from engine.ledger.declared import OPERATION_BYTES, Declarations
+from engine.ledger.merge import merge
+from engine.ledger.report import GENESIS, BytesAsWritten, ChainReport, Limits, ReferenceFields, Rules, Tail
+from engine.lines.reader import Block, read_blocks
+from engine.lines.source import Source
+
+READ_BYTES = 1024 * 1024
+CHUNK_BYTES = 8 * 1024 * 1024
+"""Work for one task: about a quarter of a second, so that a cancel is felt in time."""
+POLL_SECONDS = 0.1
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A run of whole lines: byte range and the number of its first line."""
+
+    start: int
+    end: int
+    first_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What one reading of the bytes tells: size, SHA-256, whether a declaration may be there, where to cut."""
+
+    size: int
+    sha256: str
+    may_declare: bool
+    stretches: tuple[Stretch, ...]
+
+
+def verify_chain(
+    source: Source,
+    *,
+    strict: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    rows: int | None = None,
+    executor: Executor | None = None,
+    on_progress: OnProgress = ignore_progress,
+    is_cancelled: IsCancelled = never_cancelled,
+) -> ChainReport:
+    """Walk a ledger and report every break, the scope of the answer, and whether the bytes are as written.
+
+    `strict` accepts no skipped rows and honours no declaration. `rows` stops after the n-th row (`sha256` is still
+    that of the whole file, the rest covers only the rows read). With an `executor` the file is walked in chunks side
+    by side; it must be able to open the source. Never raises for any bytes; an unreadable source is a report with
+    COULD_NOT_LOOK. Raises only `CancelledError`.
+    """
+    rules, watch = Rules(strict, limits), Watch(on_progress, is_cancelled)
+    try:
+        survey = survey_bytes(source, watch, cut=executor is not None and rows is None)  # 1
+        declarations = Declarations()
+        if survey.may_declare:
+            declarations = collect_declarations(source, Stretch(0, survey.size, 1), rules, watch)  # 2
+        if executor is not None and len(survey.stretches) > 1:
+            chunks = _walk_on(executor, source, survey, declarations, rules, watch)  # 3
+        else:
+            whole = Stretch(0, survey.size, 1)
+            chunks = [walk_stretch(source, whole, declarations, rules, rows, watch)]  # 3
+    except (CannotLookError, OSError) as exc:
+        return _unreadable(source, exc, rules)
+    return build_report(source, survey, chunks, declarations, rules)  # 4
+
+
+verify_ledger = verify_chain
+"""The name under which `engine` exports `verify_chain`."""
+
+
+def require_intact(source: Source, *, strict: bool = True, limits: Limits = DEFAULT_LIMITS) -> ChainReport:
+    """Verify and return the report only when it HOLDS in full scope; raises `RefusedError` otherwise."""
+    report = verify_chain(source, strict=strict, limits=limits)
+    if report.result is not Result.HOLDS:
+        first = report.findings[0] if report.findings else None
+        place = f"{source.name}:{first.line}" if first and first.line else source.name
+        reason = first.code.sentence if first else report.scope
+        raise RefusedError("ledger_not_intact", f"expected an intact ledger: {reason}", where=place)
+    return report
+
+
+def survey_bytes(source: Source, watch: Watch, *, cut: bool) -> Survey:
+    """Read all bytes once; `cut` also finds chunk borders at line ends (none when the file holds a CR)."""
+    size = source.size()
+    watch.step("reading", 0, size)
+    digest = hashlib.sha256()
+    cutter = _Cutter()
+    may_declare, done, tail = False, 0, b""
+    with source.open() as stream:
+        while done < size and (data := stream.read(min(READ_BYTES, size - done))):
+            digest.update(data)
+            may_declare = may_declare or OPERATION_BYTES in tail + data
+            tail = data[-len(OPERATION_BYTES) :]
+            if cut:
+                cutter.take(data, done)
+            done += len(data)
+            watch.step("reading", done, size)
+    return Survey(done, digest.hexdigest(), may_declare, cutter.stretches(done))
+
+
+class _Cutter:
+    """Finds places to cut a file into stretches of whole lines, with the number of their first line."""
+
+    def __init__(self) -> None:
+        self.starts = [(0, 1)]
+        self.newlines = 0
+        self.has_cr = False
+
+    def take(self, data: bytes, offset: int) -> None:
+        self.has_cr = self.has_cr or b"\r" in data
+        count = data.count(b"\n")
+        if offset + len(data) - self.starts[-1][0] >= CHUNK_BYTES and count:
+            self.starts.append((offset + data.rfind(b"\n") + 1, self.newlines + count + 1))
+        self.newlines += count
+
+    def stretches(self, size: int) -> tuple[Stretch, ...]:
+        # A CR may separate lines as well, and a border might split CRLF: such a file is walked in one stretch.
+        starts = self.starts[:1] if self.has_cr else self.starts
+        ends = [start for start, _ in starts[1:]] + [size]
+        return tuple(Stretch(s, e, n) for (s, n), e in zip(starts, ends, strict=True) if e > s)
+
+
+def collect_declarations(source: Source, stretch: Stretch, rules: Rules, watch: Watch = UNWATCHED) -> Declarations:
+    """Read every line of a stretch that names the declaring operation."""
+    declarations = Declarations()
+    for block in _blocks(source, stretch, rules):
+        watch.step("reading declarations", 0, stretch.end - stretch.start)
+        for data in block.lines:
+            if data is not None and OPERATION_BYTES in data:
+                declarations.note(data.decode("utf-8", "replace").strip())
+    return declarations
+
+
+def _blocks(source: Source, stretch: Stretch, rules: Rules) -> Iterator[Block]:
+    with source.open() as stream:
+        stream.seek(stretch.start)
+        size = stretch.end - stretch.start
+        yield from read_blocks(stream, universal=True, max_bytes=rules.limits.line_bytes, size=size)
+
+
+def walk_stretch(
+    source: Source,
+    stretch: Stretch,
+    declarations: Declarations,
+    rules: Rules,
+    rows: int | None = None,
+    watch: Watch = UNWATCHED,
+) -> Chunk:
+    """Walk one run of lines; picklable arguments, so that it can run in another process."""
+    walk = Walk(stretch.first_line, declarations, rules)
+    size, done = stretch.end - stretch.start, 0
+    for block in _blocks(source, stretch, rules):
+        if walk.feed(block, rows=rows):
+            break
+        done += block.size
+        watch.step("verifying", done, size)
+    return walk.finish()
+
+
+def _walk_on(
+    executor: Executor, source: Source, survey: Survey, declarations: Declarations, rules: Rules, watch: Watch
+) -> list[Chunk]:
+    futures: list[Future[Chunk]] = [
+        executor.submit(walk_stretch, source, stretch, part, rules)
+        for stretch, part in _with_declarations(survey.stretches, declarations)
+    ]
+    sizes = {future: s.end - s.start for future, s in zip(futures, survey.stretches, strict=True)}
+    waiting, done = set(futures), 0
+    try:
+        while waiting:
+            finished, waiting = wait(waiting, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+            done += sum(sizes[future] for future in finished)
+            watch.step("verifying", done, survey.size)
+        return [future.result() for future in futures]
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def _with_declarations(
+    stretches: Sequence[Stretch], declarations: Declarations
+) -> Iterator[tuple[Stretch, Declarations]]:
+    """Give each stretch only the declarations of its own lines."""
+    ends = [s.first_line for s in stretches[1:]] + [None]
+    for stretch, end in zip(stretches, ends, strict=True):
+        yield stretch, declarations.between(stretch.first_line, end)
+
+
+def build_report(
+    source: Source, survey: Survey, chunks: Sequence[Chunk], declarations: Declarations, rules: Rules
+) -> ChainReport:
+    """Fold chunks and file facts into the report."""
+    merged = merge(chunks, declarations, rules)
+    return ChainReport(
+        name=source.name,
+        sha256=survey.sha256,
+        size=survey.size,
+        strict=rules.strict,
+        result=merged.result,
+        scope=merged.scope,
+        reference=merged.reference,
+        findings=merged.findings,
+        breaks_total=merged.breaks_total,
+        lines=merged.lines,
+        head=merged.head,
+        tail=merged.tail,
+        bytes_as_written=merged.bytes_as_written,
+        limits=rules.limits,
+    )
+
+
+def _unreadable(source: Source, exc: Exception, rules: Rules) -> ChainReport:
+    reference = ReferenceFields(
+        ok=False,
+        rows=0,
+        chained=0,
+        prechain=0,
+        first_break=f"unreadable: {exc}",
+        breaks=1,
+        verified_scope="full",
+        declared_breaks=0,
+        declared=(),
+    )
+    return ChainReport(
+        name=source.name,
+        sha256="",
+        size=0,
+        strict=rules.strict,
+        result=Result.COULD_NOT_LOOK,
+        scope="unreadable",
+        reference=reference,
+        findings=(Finding(codes.UNREADABLE_LEDGER, note=str(exc)),),
+        breaks_total=0,
+        lines=0,
+        head=GENESIS,
+        tail=Tail.COMPLETE,
+        bytes_as_written=BytesAsWritten(None),
+        limits=rules.limits,
+    )
