@@ -56,6 +56,8 @@ class Walk:
                 self._exact(data, ending)
             if rows is not None and self.chunk.rows >= rows:
                 break
+        if block.lines:
+            self.chunk.ends_without_newline = endings is not None and not endings[-1]
         self.chunk.lines = self.line - self.chunk.first_line + 1
         return rows is not None and self.chunk.rows >= rows
 
@@ -119,7 +121,6 @@ class Walk:
         self.chunk.rows += 1
         if ending != b"\n" or not _as_written(row, data):
             self._bytes_differ()
-            self.chunk.ends_without_newline = not ending
         claimed = row.get("chain")
         if claimed is None:
             self._unchained(text)
