@@ -13,7 +13,9 @@ from engine.errors import UsageError
 from engine.findings import IsCancelled, OnProgress, ignore_progress, never_cancelled
 from engine.lines.source import Source
 from engine.transcripts.claude_code import CLAUDE_CODE
+from engine.transcripts.codex import CODEX
 from engine.transcripts.options import ReadOptions, TranscriptLimits
+from engine.transcripts.pi import PI
 from engine.transcripts.rounds import Transcript
 from engine.transcripts.streams import readable_head
 
@@ -48,7 +50,7 @@ class Reader(Protocol):
         ...
 
 
-READERS: tuple[Reader, ...] = (CLAUDE_CODE,)
+READERS: tuple[Reader, ...] = (CLAUDE_CODE, CODEX, PI)
 """Every reader, in the order in which they are listed to the user."""
 
 
