@@ -58,10 +58,7 @@ class Decoded:
 def decode_text(data: bytes) -> tuple[str, bool]:
     """Decode bytes by the policy; the second value tells whether the text is not the original one."""
     try:
-        return data.decode("utf-8"), False
-    except UnicodeDecodeError:
-        pass
-    try:
+        # The strict decoding of honest text, and raw surrogates passed through (some agents write them).
         return data.decode("utf-8", "surrogatepass"), False
     except UnicodeDecodeError:
         return data.decode("utf-8", "replace"), True
