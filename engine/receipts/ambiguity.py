@@ -9,24 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from engine.findings import Finding, Result, Severity
-from engine.lines.strict import DEFAULT_NESTING, parse_exact
-from engine.receipts.content import QUIET, Watch
+from engine.findings import UNWATCHED, Finding, Result, Severity, Watch
+from engine.lines.strict import DEFAULT_NESTING, Parsed, parse_exact
 from engine.receipts.display import shown
 from engine.receipts.schema import AMBIGUOUS
 from engine.receipts.verify import ReceiptReference, ReceiptReport, at_line, verify_receipt
-
-
-@dataclass(frozen=True, slots=True)
-class DuplicateKey:
-    """A key given twice in one object: the value kept by a first-wins and by a last-wins reader, as short texts."""
-
-    key: str
-    first: str
-    second: str
 
 
 def verify_receipt_line(
@@ -36,7 +26,7 @@ def verify_receipt_line(
     *,
     line: int | None = None,
     nesting: int = DEFAULT_NESTING,
-    watch: Watch = QUIET,
+    watch: Watch = UNWATCHED,
 ) -> ReceiptReport:
     """Check one receipt row given as the text of its line; no text makes it raise.
 
@@ -50,32 +40,16 @@ def verify_receipt_line(
         result = Result.FAILS if parsed.problem.severity is Severity.BREAK else Result.COULD_NOT_LOOK
         return ReceiptReport(result, "none", (finding,), None, None, ReceiptReference())
     report = verify_receipt(parsed.value, pre_content, post_content, line=line, watch=watch)
-    return refuse_ambiguous(report, text, line) if parsed.duplicates else report
+    return refuse_ambiguous(report, parsed, line) if parsed.duplicates else report
 
 
-def refuse_ambiguous(report: ReceiptReport, text: str, line: int | None) -> ReceiptReport:
+def refuse_ambiguous(report: ReceiptReport, parsed: Parsed, line: int | None) -> ReceiptReport:
     """Turn the report on the last-wins reading of a row into a refusal that shows both readings."""
     ambiguous = tuple(
-        at_line(Finding(AMBIGUOUS, field=shown(twice.key), claimed=twice.first, found=twice.second), line)
-        for twice in duplicate_keys(text)
+        at_line(Finding(AMBIGUOUS, field=shown(key), claimed=_brief(first), found=_brief(second)), line)
+        for key, (first, second) in zip(parsed.duplicates, parsed.values, strict=True)
     )
     return replace(report, result=Result.FAILS, scope="none", findings=(*ambiguous, *report.findings))
-
-
-def duplicate_keys(text: str) -> tuple[DuplicateKey, ...]:
-    """Return every key given again within one object of a JSON text, with the value before and the value after."""
-    found: list[DuplicateKey] = []
-
-    def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
-        value: dict[str, Any] = {}
-        for key, member in members:
-            if key in value:
-                found.append(DuplicateKey(key, _brief(value[key]), _brief(member)))
-            value[key] = member
-        return value
-
-    json.loads(text, object_pairs_hook=pairs)
-    return tuple(found)
 
 
 def _brief(value: Any) -> str:

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from engine.digests import JSON_C14N, canonical_json
+from engine.digests import JSON_C14N
 from engine.findings import Code, Finding, Severity
+from engine.lines.plain import canonical_many
 from engine.receipts.display import shown
 from engine.receipts.schema import CORE_FIELDS, STRICTER_SHAPE, Claim, SchemaVersion, check_digests
 
@@ -105,9 +106,12 @@ def core_body(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_counts(claim: Claim) -> Iterator[Finding]:
-    if len(claim.manifest) != claim.dropped_count:
+    if len(claim.manifest.digests) != claim.dropped_count:
         yield Finding(
-            MANIFEST_LENGTH, field="dropped.items", claimed=shown(claim.dropped_count), found=str(len(claim.manifest))
+            MANIFEST_LENGTH,
+            field="dropped.items",
+            claimed=shown(claim.dropped_count),
+            found=str(len(claim.manifest.digests)),
         )
     kept = claim.pre.count - claim.dropped_count
     if kept < 0:
@@ -159,7 +163,7 @@ def _check_impossible(claim: Claim) -> Iterator[Finding]:
 def _check_core(row: dict[str, Any]) -> tuple[str | None, tuple[Finding, ...]]:
     claimed = row.get("receipt_digest")
     try:
-        digest = JSON_C14N + hashlib.sha256(canonical_json(core_body(row))).hexdigest()
+        digest = JSON_C14N + hashlib.sha256(canonical_many([core_body(row)])[0]).hexdigest()
     except (ValueError, TypeError) as exc:  # UnicodeEncodeError is a ValueError
         code = CORE_TOO_DEEP if isinstance(exc.__cause__, RecursionError) else CORE_UNHASHABLE
         return None, (Finding(code, field="receipt_digest", claimed=shown(claimed), note=shown(str(exc))),)

@@ -11,19 +11,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.digests import JSON_C14N, RAW_BYTES, item_digest, known_recipe
+from engine.digests import JSON_C14N
 from engine.errors import UsageError
-from engine.findings import CancelledError, IsCancelled, OnProgress, Progress, ignore_progress, never_cancelled
+from engine.findings import UNWATCHED, Watch
 from engine.lines.plain import canonical_many
 from engine.receipts.display import kind_word
+from engine.receipts.keys import JSON_SUFFIX, ItemKey, listed
 
-BLOCK_ITEMS = 2048
-_DIGEST_BYTES = 32
+BLOCK_ITEMS = 512
+"""Larger blocks leave the processor's caches (measured on 200-byte objects: 0.88 against 1.06 microseconds an item)."""
+
+_STEP = "digesting content"
 _RAW_TYPES = (bytes, bytearray, memoryview)
 _JSON_TYPES = frozenset({dict, list, int, bool, float, type(None)})
-
-ItemKey = bytes
-"""A digest without its hex: 32 bytes for `raw-bytes`, and one byte more for `json-c14n`, so that they never collide."""
 
 
 class ContentError(UsageError):
@@ -53,25 +53,6 @@ class SideSum:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """Progress and cancel of one long look at content."""
-
-    step: str = "digest content"
-    on_progress: OnProgress = ignore_progress
-    is_cancelled: IsCancelled = never_cancelled
-
-    def tick(self, done: int, total: int) -> None:
-        """Report progress in items; raises `CancelledError` when the caller cancelled."""
-        if self.is_cancelled():
-            raise CancelledError
-        self.on_progress(Progress(self.step, done, total, "items"))
-
-
-QUIET = Watch()
-"""Nobody watches and nobody cancels."""
-
-
 class SideDigest:
     """Digest the items of one side block by block and add up what a receipt records of it."""
 
@@ -86,13 +67,13 @@ class SideDigest:
         """Yield the blocks in order; raises `ContentError` and `CancelledError`."""
         total = len(self._content)
         for start in range(0, total, BLOCK_ITEMS):
-            self._watch.tick(start, total)
+            self._watch.step(_STEP, start, total, "items")
             block = digest_block(self._content[start : start + BLOCK_ITEMS], start)
-            self._whole.update((b"," if start else b"") + _listed(block.keys))
+            self._whole.update((b"," if start else b"") + listed(block.keys))
             self._size += sum(block.sizes)
             self._count += len(block.keys)
             yield block
-        self._watch.tick(total, total)
+        self._watch.step(_STEP, total, total, "items")
 
     def sum(self) -> SideSum:
         """Return the sums of the blocks yielded so far."""
@@ -119,7 +100,7 @@ def as_items(content: Iterable[Any]) -> Sequence[Any]:
         raise ContentError("content_not_a_list", message) from exc
 
 
-def side_sum(content: Iterable[Any], watch: Watch = QUIET) -> SideSum:
+def side_sum(content: Iterable[Any], watch: Watch = UNWATCHED) -> SideSum:
     """Digest one side and return its sums; raises `ContentError` and `CancelledError`."""
     side = SideDigest(as_items(content), watch)
     for _ in side.blocks():
@@ -135,7 +116,7 @@ class DigestedSide:
     sums: SideSum
 
 
-def digest_side(content: Iterable[Any], watch: Watch = QUIET) -> DigestedSide:
+def digest_side(content: Iterable[Any], watch: Watch = UNWATCHED) -> DigestedSide:
     """Digest one side and keep every item's digest; raises `ContentError` and `CancelledError`."""
     side = SideDigest(as_items(content), watch)
     whole = Block(0, [], [])
@@ -155,31 +136,10 @@ def digest_block(items: Sequence[Any], start: int) -> Block:
             return Block(start, [sha256(data).digest() for data in encoded], list(map(len, encoded)))
         if kinds <= _JSON_TYPES:
             encoded = canonical_many(items)
-            return Block(start, [sha256(data).digest() + b"j" for data in encoded], list(map(len, encoded)))
+            return Block(start, [sha256(data).digest() + JSON_SUFFIX for data in encoded], list(map(len, encoded)))
     except (ValueError, TypeError):  # the walk one by one names the item
         return _one_by_one(items, start)
     return _one_by_one(items, start)
-
-
-def item_key(item: Any) -> ItemKey:
-    """Return the key of one item; raises as `engine.digests.item_digest`."""
-    key = key_of(item_digest(item).digest)
-    if key is None:
-        raise AssertionError("the item rule gives only known recipes")
-    return key
-
-
-def digest_of(key: ItemKey) -> str:
-    """Write a key as the self-describing digest it stands for."""
-    return (RAW_BYTES if len(key) == _DIGEST_BYTES else JSON_C14N) + key[:_DIGEST_BYTES].hex()
-
-
-def key_of(digest: str) -> ItemKey | None:
-    """Read a self-describing digest into a key; None when no content item can have that digest."""
-    if not known_recipe(digest):
-        return None
-    raw = bytes.fromhex(digest[len(RAW_BYTES) :])
-    return raw if digest.startswith(RAW_BYTES) else raw + b"j"
 
 
 def _one_by_one(items: Sequence[Any], start: int) -> Block:
@@ -201,16 +161,4 @@ def _encoded(item: Any) -> tuple[bytes, bytes]:
         return bytes(item), b""
     if isinstance(item, str):
         return item.encode(), b""
-    return canonical_many([item])[0], b"j"
-
-
-def _listed(keys: list[ItemKey]) -> bytes:
-    """Write keys as the inside of the JSON list of their digests; no character of a digest needs an escape."""
-    widths = set(map(len, keys))
-    if len(widths) == 1:
-        # One recipe throughout: hex and separators are made in one pass each.
-        prefix = RAW_BYTES if widths == {_DIGEST_BYTES} else JSON_C14N
-        raw = b"".join(keys) if widths == {_DIGEST_BYTES} else b"".join([key[:_DIGEST_BYTES] for key in keys])
-        joined = raw.hex(",", _DIGEST_BYTES).replace(",", f'","{prefix}')
-        return f'"{prefix}{joined}"'.encode("ascii")
-    return ",".join([f'"{digest_of(key)}"' for key in keys]).encode("ascii")
+    return canonical_many([item])[0], JSON_SUFFIX

@@ -11,10 +11,14 @@ from array import array
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import compress, repeat
+from operator import not_
 from typing import Any
 
 from engine.digests import item_digest
-from engine.receipts.content import QUIET, Block, ItemKey, SideDigest, SideSum, Watch, as_items, digest_of, key_of
+from engine.findings import UNWATCHED, Watch
+from engine.receipts.content import Block, SideDigest, SideSum, as_items
+from engine.receipts.keys import ItemKey, Manifest, digest_of, read_manifest
 
 NAMED_AT_MOST = 64
 """Digests named in full per list; counts are never cut."""
@@ -108,9 +112,9 @@ class ContentComparison:
 def compare(
     pre: Iterable[Any] | None,
     post: Iterable[Any] | None,
-    manifest: Sequence[str] | None = None,
+    manifest: Manifest | Sequence[str] | None = None,
     *,
-    watch: Watch = QUIET,
+    watch: Watch = UNWATCHED,
 ) -> ContentComparison:
     """Recompute what a compaction did from the content of one or both sides, and hold a manifest against it.
 
@@ -119,7 +123,7 @@ def compare(
     """
     pre_items = None if pre is None else as_items(pre)
     post_items = None if post is None else as_items(post)
-    match = Matcher(manifest)
+    match = Matcher(manifest if manifest is None or isinstance(manifest, Manifest) else read_manifest(manifest))
     post_sum = pre_sum = None
     # 1. Digest the survivor and remember where each of its items waits for a twin.
     if post_items is not None:
@@ -143,9 +147,10 @@ class Matcher:
     First `wait` for every block of the post side, then `consume` every block of the pre side, then `conclude`.
     """
 
-    def __init__(self, manifest: Sequence[str] | None) -> None:
+    def __init__(self, manifest: Manifest | None) -> None:
         self._checks = manifest is not None
-        self._claims, self._foreign = _claims(manifest or ())
+        self._claims: Counter[ItemKey] = Counter(() if manifest is None else manifest.keys)
+        self._foreign = Counter(() if manifest is None else manifest.foreign)
         self._waiting: dict[ItemKey, int] = {}
         self._twins: dict[ItemKey, deque[int]] = {}
         self._dropped = array("I")
@@ -158,42 +163,37 @@ class Matcher:
 
     def wait(self, block: Block) -> None:
         """Take a block of post items as waiting for their twins."""
-        fresh = dict(zip(block.keys, range(block.start, block.start + len(block.keys)), strict=True))
-        if len(fresh) == len(block.keys) and self._waiting.keys().isdisjoint(fresh):
-            self._waiting.update(fresh)
-            return
-        for position, key in enumerate(block.keys, block.start):
-            if self._waiting.setdefault(key, position) != position:
-                self._twins.setdefault(key, deque()).append(position)
+        places = range(block.start, block.start + len(block.keys))
+        first = list(map(self._waiting.setdefault, block.keys, places))
+        if first != list(places):
+            for key, waits, place in zip(block.keys, first, places, strict=True):
+                if waits != place:
+                    self._twins.setdefault(key, deque()).append(place)
 
     def consume_alone(self, block: Block) -> None:
         """Hold the manifest against a block of pre items when no post side is held."""
-        for key in block.keys:
-            if key in self._claims:
-                self._claim(key)
+        self._claim(block.keys)
 
     def consume(self, block: Block) -> None:
         """Match a block of pre items; each takes one waiting twin, or it was dropped."""
-        take, claims, twins = self._waiting.pop, self._claims, self._twins
-        for position, (key, size) in enumerate(zip(block.keys, block.sizes, strict=True), block.start):
-            twin = take(key, None)
-            if twin is None:
-                self._drop(position, key, size)
-                continue
-            self._kept_pre.append(position)
-            self._kept_post.append(twin)
-            if key in twins:
-                self._next_twin(key)
-            if key in claims:
-                self._claimed_kept[key] += 1
-
-    def _drop(self, position: int, key: ItemKey, size: int) -> None:
-        self._dropped.append(position)
-        self._dropped_size += size
-        if self._checks and not self._claim(key):
-            self._unclaimed_total += 1
-            if len(self._unclaimed) < NAMED_AT_MOST:
-                self._unclaimed.append(digest_of(key))
+        if self._twins:
+            twins = [self._take(key) for key in block.keys]
+        else:
+            twins = list(map(self._waiting.pop, block.keys, repeat(None)))
+        lost = [twin is None for twin in twins]
+        gone = list(compress(block.keys, lost))
+        here = range(block.start, block.start + len(twins))
+        self._dropped.extend(compress(here, lost))
+        self._dropped_size += sum(compress(block.sizes, lost))
+        if len(gone) < len(twins):
+            kept = list(map(not_, lost))
+            self._kept_pre.extend(compress(here, kept))
+            self._kept_post.extend([twin for twin in twins if twin is not None])
+            stays = list(compress(block.keys, kept))
+            if not self._claims.keys().isdisjoint(stays):
+                self._claimed_kept.update(key for key in stays if key in self._claims)
+        if self._checks:
+            self._name_unclaimed(self._claim(gone))
 
     def conclude(
         self,
@@ -225,21 +225,30 @@ class Matcher:
             post_items=post_items,
         )
 
-    def _claim(self, key: ItemKey) -> bool:
-        open_claims = self._claims.get(key, 0)
-        if not open_claims:
-            return False
-        if open_claims == 1:
-            del self._claims[key]
-        else:
-            self._claims[key] = open_claims - 1
-        return True
+    def _claim(self, keys: Sequence[ItemKey]) -> list[ItemKey]:
+        """Take each key's claim out of the manifest, and return the keys that it does not claim."""
+        open_claims = list(map(self._claims.pop, keys, repeat(0)))
+        if open_claims == [1] * len(keys):
+            return []
+        unclaimed: list[ItemKey] = []
+        for key, times in zip(keys, open_claims, strict=True):
+            left = self._claims.pop(key, 0) + times
+            if not left:
+                unclaimed.append(key)
+            elif left > 1:
+                self._claims[key] = left - 1
+        return unclaimed
 
-    def _next_twin(self, key: ItemKey) -> None:
-        places = self._twins[key]
-        self._waiting[key] = places.popleft()
-        if not places:
-            del self._twins[key]
+    def _take(self, key: ItemKey) -> int | None:
+        place = self._waiting.pop(key, None)
+        places = self._twins.get(key)
+        if places:
+            self._waiting[key] = places.popleft()
+        return place
+
+    def _name_unclaimed(self, keys: list[ItemKey]) -> None:
+        self._unclaimed_total += len(keys)
+        self._unclaimed += [digest_of(key) for key in keys[: NAMED_AT_MOST - len(self._unclaimed)]]
 
     def _manifest_check(self) -> ManifestCheck:
         """Split what the manifest still names: still kept in post, or never in pre at all."""
@@ -253,19 +262,6 @@ class Matcher:
 
     def _leftover(self) -> Named:
         return _named(self._claims, self._foreign)
-
-
-def _claims(manifest: Sequence[str]) -> tuple[Counter[ItemKey], Counter[str]]:
-    """Count the manifest's digests by key; what no content item can have is kept apart as text."""
-    claims: Counter[ItemKey] = Counter()
-    foreign: Counter[str] = Counter()
-    for digest in manifest:
-        key = key_of(digest)
-        if key is None:
-            foreign[digest] += 1
-        else:
-            claims[key] += 1
-    return claims, foreign
 
 
 def _named(keys: Counter[ItemKey], texts: Counter[str]) -> Named:

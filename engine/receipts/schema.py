@@ -13,6 +13,7 @@ from typing import Any
 from engine.digests import JSON_C14N, SHA256_HEX_LENGTH, has_digest_shape, known_recipe
 from engine.findings import Code, Finding, Severity
 from engine.receipts.display import kind_word, shown
+from engine.receipts.keys import Manifest, read_manifest
 
 SCHEMA_PREFIX = "arcaeon-compact:receipt:"
 SCHEMA_V1 = SCHEMA_PREFIX + "v1"
@@ -91,7 +92,7 @@ class Claim:
     post: SideClaim
     dropped_count: int
     dropped_size: int
-    manifest: tuple[str, ...]
+    manifest: Manifest
     introduced_count: int
     introduced_size: int | None
     row: dict[str, Any]
@@ -142,7 +143,7 @@ def check_digests(claim: Claim) -> tuple[Finding, ...]:
             finding = Finding(WRONG_RECIPE, field=field, claimed=shown(digest))
         if finding is not None:
             found.append(finding)
-    for position, digest in enumerate(claim.manifest):
+    for position, digest in enumerate(claim.manifest.digests if claim.manifest.foreign else ()):
         if not known_recipe(digest):
             finding = _judge_digest(f"dropped.items[{position}]", digest)
             if finding is not None:
@@ -193,7 +194,7 @@ def _claim(row: dict[str, Any], version: SchemaVersion) -> Claim:
         post=SideClaim(post["count"], post["bytes"], post.get("digest")),
         dropped_count=dropped["count"],
         dropped_size=dropped["bytes"],
-        manifest=tuple(dropped["items"]),
+        manifest=read_manifest(dropped["items"]),
         introduced_count=introduced["count"],
         introduced_size=introduced["bytes"] if version is SchemaVersion.V2 else None,
         row=row,

@@ -15,8 +15,9 @@ from typing import Any, NoReturn
 from engine.clock import Clock, format_time, utc_now
 from engine.digests import json_digest
 from engine.errors import LifecycleError, RefusedError, UsageError
-from engine.receipts.content import DigestedSide, SideSum, digest_of, digest_side
+from engine.receipts.content import DigestedSide, SideSum, digest_side
 from engine.receipts.display import kind_word, shown
+from engine.receipts.keys import digest_of
 from engine.receipts.recompute import Matcher
 from engine.receipts.schema import RECEIPT_KIND, SCHEMA_V2
 

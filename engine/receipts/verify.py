@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from engine.findings import Code, Finding, Result, Severity
+from engine.findings import UNWATCHED, Code, Finding, Result, Severity, Watch
 from engine.receipts.consistency import Consistency, check_consistency, is_stricter
-from engine.receipts.content import QUIET, ContentError, SideSum, Watch
+from engine.receipts.content import ContentError, SideSum
 from engine.receipts.display import shown
 from engine.receipts.recompute import NAMED_AT_MOST, ContentComparison, Named, compare
 from engine.receipts.schema import Claim, Malformed, SchemaVersion, SideClaim, read_claim
@@ -31,6 +31,8 @@ CLAIMED_BUT_KEPT = Code(
 NOT_IN_CONTENT = Code(
     "receipt_drop_not_in_content", Severity.BREAK, "the manifest names an item that the content before never held"
 )
+CONTENT_CODES = frozenset({CONTENT_DIFFERS, DROP_NOT_CLAIMED, CLAIMED_BUT_KEPT, NOT_IN_CONTENT})
+"""Findings that only held content can make."""
 CONTENT_UNDIGESTIBLE = Code(
     "receipt_content_undigestible",
     Severity.LIMIT,
@@ -111,7 +113,7 @@ def verify_receipt(
     post_content: Iterable[Any] | None = None,
     *,
     line: int | None = None,
-    watch: Watch = QUIET,
+    watch: Watch = UNWATCHED,
 ) -> ReceiptReport:
     """Check a parsed receipt row against itself and against the content given; no row makes it raise.
 

@@ -102,7 +102,7 @@ def _held(rng: random.Random, content: list[Any]) -> list[Any] | None:
 
 
 def _mutate(rng: random.Random, row: Any) -> Any:
-    if not isinstance(row, dict) or rng.random() < 0.02:
+    if not isinstance(row, dict) or not row or rng.random() < 0.02:
         return rng.choice(_ODD)
     row = copy.deepcopy(row)
     section = row.get(rng.choice(("pre", "post", "dropped", "introduced")))

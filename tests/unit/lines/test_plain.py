@@ -7,6 +7,7 @@ import random
 import struct
 import uuid
 from collections import OrderedDict
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -56,10 +57,10 @@ def outcome(make: Any) -> bytes | type[Exception]:
     return made
 
 
-def test_random_values_give_the_recipes_bytes_or_its_refusal() -> None:
+def test_random_values_give_the_recipes_bytes_or_its_refusal(sweep: Callable[[int], int]) -> None:
     """Over random values the bulk road and the exact one agree, refusals included."""
     rng = random.Random(11)
-    for _ in range(6000):
+    for _ in range(sweep(6000)):
         item = value(rng)
         assert outcome(lambda item=item: canonical_many([item])[0]) == outcome(lambda item=item: canonical_json(item))
 

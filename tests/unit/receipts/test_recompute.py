@@ -7,7 +7,8 @@ import random
 import pytest
 
 from engine.digests import difference, item_digest, whole_digest
-from engine.receipts.content import ContentError, digest_of, item_key, key_of, side_sum
+from engine.receipts.content import ContentError, digest_block, side_sum
+from engine.receipts.keys import digest_of, key_of, read_manifest
 from engine.receipts.recompute import compare
 from tests.support.receipts import random_item
 
@@ -109,10 +110,37 @@ def test_items_are_given_back_a_page_at_a_time() -> None:
 
 def test_keys_and_digests_turn_into_each_other() -> None:
     """A key keeps the recipe, so equal hex under two recipes stays two keys."""
-    for item in ("1", 1, b"x", {"a": 1}):
-        assert digest_of(item_key(item)) == item_digest(item).digest
-        assert key_of(item_digest(item).digest) == item_key(item)
+    items = ["1", 1, b"x", {"a": 1}]
+    for item, key in zip(items, digest_block(items, 0).keys, strict=True):
+        assert digest_of(key) == item_digest(item).digest
+        assert key_of(item_digest(item).digest) == key
     assert key_of("sha256:raw-bytes:v1:" + "A" * 64) is None
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "sha256:raw-bytes:v1:" + "A" * 64,
+        "sha256:raw-bytes:v1:" + "a" * 62 + "  ",
+        "sha256:json-c14n:v1:" + "a" * 63,
+        "sha256:raw-bytes:v2:" + "a" * 64,
+        "",
+    ],
+)
+def test_a_digest_that_no_item_can_have_is_foreign_among_good_ones(odd: str) -> None:
+    """Reading digests in bulk accepts exactly what reading them one by one accepts."""
+    good = [item_digest(item).digest for item in ("a", {"a": 1}, "b", 2)]
+    manifest = read_manifest([good[0], odd, *good[1:]])
+    assert manifest.foreign == (odd,)
+    assert sorted(manifest.keys) == sorted(key for key in map(key_of, good) if key is not None)
+    assert sorted(read_manifest(good).keys) == sorted(manifest.keys)
+
+
+def test_two_odd_digests_cannot_make_up_two_good_ones() -> None:
+    """Digests cut at the wrong place do not pass because their joined text is right."""
+    first, second = (item_digest(item).digest for item in "ab")
+    assert read_manifest([first + second[:1], second[1:]]).foreign != ()
+    assert read_manifest([first + second, ""]).foreign == (first + second, "")
 
 
 @pytest.mark.parametrize("bad", ["\ud800", float("nan"), {"a": {1, 2}}, [object()]])

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine.findings import CancelledError, Progress, Result
-from engine.receipts.content import ContentError, Watch
+from engine.findings import CancelledError, Progress, Result, Watch
+from engine.receipts.content import ContentError
 from engine.receipts.verify import ReceiptReport, verify_receipt
 from tests.support.receipts import POST, PRE, as_v1, receipt_row, reseal
 
@@ -259,8 +259,8 @@ def test_recomputing_reports_progress_and_can_be_cancelled() -> None:
     """Long content reports its progress in items and stops when cancelled."""
     content = [f"item {number}" for number in range(5000)]
     seen: list[Progress] = []
-    verify_receipt(receipt_row(content, []), content, [], watch=Watch("look", seen.append))
-    assert (seen[-2].step, seen[-2].unit) == ("look", "items")
+    verify_receipt(receipt_row(content, []), content, [], watch=Watch(seen.append))
+    assert (seen[-2].step, seen[-2].unit) == ("digesting content", "items")
     assert max(report.done for report in seen) == 5000
     with pytest.raises(CancelledError):
         verify_receipt(receipt_row(content, []), content, [], watch=Watch(is_cancelled=lambda: len(seen) > 0))
