@@ -148,9 +148,11 @@ class ItemBuilder:
                 canonical=canonical,
                 digest=digest,
                 flags=item.flags - {Flag.REDACTED} | block.flags,
-                message=f"{item.message}~cleared",
+                message=f"{item.message}~cleared.{item.block}",
             )
-            self.messages[f"{item.message}~cleared"] = {"role": "tool", "content": text}
+            self.messages[f"{item.message}~cleared.{item.block}"] = _cleared(
+                self.messages[item.message], item.block, text
+            )
         return new
 
     def _message_key(self, raw: Any, place: Place, part: int) -> str:
@@ -182,3 +184,11 @@ class ItemBuilder:
             versions.append(digest)
             number, known = len(versions), False
         return (stem if number == 1 else f"{stem}~{number}"), known
+
+
+def _cleared(message: Any, block: int, text: str) -> Any:
+    """Return the message as the model sees it after the result in one of its blocks was cleared."""
+    content = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(content, list) or block >= len(content) or not isinstance(content[block], dict):
+        return {"role": "tool", "content": text}
+    return {**message, "content": [*content[:block], {**content[block], "content": text}, *content[block + 1 :]]}

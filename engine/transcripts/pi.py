@@ -172,7 +172,7 @@ class _Session:
             last = path[-1]
             if walk.stop is Stop.ROOT or walk.at == root:
                 break
-            if last.index == 0:
+            if last.index == 0 and walk.stop is Stop.MISSING:
                 self._path_reasons.append(Reason.HEAD_MISSING)
                 break
             self._notices.add(PARENT_MISSING if walk.stop is Stop.MISSING else PARENT_CYCLE, last.line)

@@ -1,0 +1,89 @@
+"""Which command answers which question?
+
+One command a module. Exit codes: 0 everything holds in full scope, 1 something fails, 2 wrong use, 3 could not look or
+bounded. No traceback reaches the user: a refusal is one line with a hint, an internal mistake one line with an id
+(its traceback is printed when WINNOW_DEBUG is set). An exit code of 0 vouches for the scope printed, no further.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+import uuid
+
+import typer
+from typer.exceptions import Abort, TyperException
+
+from engine import __version__
+from engine.cli.output import safe
+from engine.cli.rounds import rounds
+from engine.cli.verify import verify
+from engine.errors import EXIT_USAGE, WinnowError
+
+EXIT_INTERNAL = 70
+"""An internal mistake (sysexits EX_SOFTWARE): never one of the four answers."""
+
+app = typer.Typer(
+    name="winnow",
+    help="See and prove what a context compaction threw away.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for command in (verify, rounds):
+    app.command()(command)
+
+
+def _version(*, value: bool) -> None:
+    if value:
+        typer.echo(f"winnow {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def winnow(
+    version: bool = typer.Option(default=False, callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    """See and prove what a context compaction threw away."""
+
+
+def run() -> None:
+    """Run the command line; always ends in `SystemExit`."""
+    try:
+        code = app(standalone_mode=False)
+    except WinnowError as error:
+        _refuse(str(error), error.hint)
+        code = error.exit_code
+    except Abort:
+        _refuse("interrupted", "nothing was changed")
+        code = EXIT_USAGE
+    except TyperException as error:
+        _refuse(_usage_message(error), "winnow --help lists the commands")
+        code = EXIT_USAGE
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = EXIT_USAGE
+    except Exception as error:  # noqa: BLE001 - the edge of the program
+        _internal(error)
+        code = EXIT_INTERNAL
+    raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def _usage_message(error: TyperException) -> str:
+    describe = getattr(error, "format_message", None)
+    return str(describe() if describe else error)
+
+
+def _refuse(message: str, hint: str) -> None:
+    sys.stderr.write(f"error: {safe(message, 2000)}\n" + (f"hint: {safe(hint, 2000)}\n" if hint else ""))
+
+
+def _internal(error: Exception) -> None:
+    if os.environ.get("WINNOW_DEBUG"):
+        traceback.print_exception(error)
+    sys.stderr.write(
+        f"error: internal mistake {uuid.uuid4().hex[:8]} of kind {type(error).__name__}; this is a fault of Winnow\n"
+        "hint: set WINNOW_DEBUG=1 and run again to see where\n"
+    )

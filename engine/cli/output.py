@@ -1,0 +1,68 @@
+"""How does a command speak?
+
+Results go to standard output, refusals to standard error. Foreign text is escaped so that it cannot move the cursor,
+colour a word or hide characters. `--json` prints exactly one object with its schema name. The words printed are those
+of the engine; a command adds no verdict of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+
+from engine.findings import Finding, Result
+
+GLYPHS = {Result.HOLDS: "✔", Result.BOUNDED: "◐", Result.FAILS: "✖", Result.COULD_NOT_LOOK: "○"}
+SHOWN = 160
+FINDINGS_SHOWN = 50
+
+
+def safe(text: object, limit: int = SHOWN) -> str:
+    """Make foreign text harmless for a terminal: control, format and surrogate characters become ⟨U+XXXX⟩."""
+    whole = str(text)
+    cut = whole[:limit]
+    shown = "".join(c if _is_plain(c) else f"⟨U+{ord(c):04X}⟩" for c in cut)
+    return shown + ("…" if len(whole) > limit else "")
+
+
+def _is_plain(character: str) -> bool:
+    return character == " " or unicodedata.category(character)[0] not in "CZ"
+
+
+def say(text: str = "") -> None:
+    """Print one line of our own words (foreign parts must have gone through `safe`)."""
+    sys.stdout.write(text + "\n")
+
+
+def emit_json(command: str, body: dict[str, Any]) -> None:
+    """Print the one machine object of a command; lone surrogates are escaped, so it can always be written."""
+    value = {"schema": f"winnow:{command}:v1", **body}
+    sys.stdout.write(json.dumps(value, ensure_ascii=True, indent=2, default=str) + "\n")
+
+
+def headline(result: Result, words: str) -> str:
+    """Return glyph, word and scope of a result."""
+    return f"{GLYPHS[result]} {result.value.replace('_', ' ')}  {words}"
+
+
+def findings_text(findings: Iterable[Finding], total: int | None = None) -> list[str]:
+    """Return one line per finding: place, code, claimed and recomputed, sentence and note."""
+    listed = list(findings)
+    lines = [_finding_line(finding) for finding in listed[:FINDINGS_SHOWN]]
+    rest = max(total or 0, len(listed)) - len(lines)
+    if rest > 0:
+        lines.append(f"  … and {rest} more (--json lists those kept)")
+    return lines
+
+
+def _finding_line(finding: Finding) -> str:
+    place = f"line {finding.line}" if finding.line else "file"
+    values = ""
+    if finding.claimed or finding.found:
+        values = f"  claimed {safe(finding.claimed, 80) or '-'}  found {safe(finding.found, 80) or '-'}"
+    field = f" {safe(finding.field)}" if finding.field else ""
+    note = f" ({safe(finding.note)})" if finding.note else ""
+    return f"  {place}{field}: {finding.code.sentence}{note}{values}"

@@ -1,0 +1,89 @@
+"""Which compactions does a session record, and what did each drop?
+
+Lists the rounds of a transcript as its format records them; it invents none. What the tool claims stands apart from
+what is recomputed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from engine.cli.output import emit_json, findings_text, safe, say
+from engine.cli.verify import Json
+from engine.digests import whole_digest
+from engine.errors import EXIT_CANNOT_LOOK, EXIT_HOLDS
+from engine.lines.source import FileSource
+from engine.transcripts.reader import read_transcript
+from engine.transcripts.rounds import CompactionRound, Side, SideState, Transcript, round_difference
+
+
+def rounds(
+    transcript: Annotated[Path, typer.Argument(help="Session file of an agent.")],
+    *,
+    format_name: Annotated[
+        str | None, typer.Option("--format", help="Name the format instead of recognising it.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the compaction rounds of a session, with what each dropped, kept and introduced."""
+    session = read_transcript(FileSource(transcript), format=format_name)
+    listed = [round_json(session, each) for each in session.rounds]
+    if as_json:
+        body = {"format": session.format, "session": session.session, "rounds": listed}
+        emit_json("rounds", {**body, "notices": [notice.as_json() for notice in session.notices]})
+    else:
+        _print(session, listed)
+    exact = all(each.pre.state is SideState.EXACT and each.post.state is SideState.EXACT for each in session.rounds)
+    raise typer.Exit(EXIT_HOLDS if exact and session.rounds else EXIT_CANNOT_LOOK)
+
+
+def side_json(session: Transcript, side: Side) -> dict[str, Any]:
+    """Return count, bytes, digest, state and reasons of one side (canonical items)."""
+    items = session.side_items(side)
+    return {
+        "count": len(items),
+        "bytes": sum(item.size for item in items),
+        "digest": whole_digest(item.digest for item in items),
+        "state": side.state.value,
+        "reasons": [reason.value for reason in side.reasons],
+    }
+
+
+def round_json(session: Transcript, each: CompactionRound) -> dict[str, Any]:
+    """Return the stable machine form of one round."""
+    found = round_difference(session, each)
+    claimed = each.claimed
+    return {
+        "index": each.index,
+        "kind": each.kind.value,
+        "line": each.line,
+        "pre": side_json(session, each.pre),
+        "post": side_json(session, each.post),
+        "kept": len(found.kept),
+        "dropped": len(found.dropped),
+        "introduced": len(found.introduced),
+        "rewritten": len(found.rewritten),
+        "claimed": {name: getattr(claimed, name) for name in type(claimed).__slots__},
+    }
+
+
+def _print(session: Transcript, listed: list[dict[str, Any]]) -> None:
+    say(f"format {session.format}  session {safe(session.session or '-')}  rounds {len(listed)}")
+    for each in listed:
+        pre, post = each["pre"], each["post"]
+        say(
+            f"  round {each['index']}  {each['kind']}  line {each['line'] or '-'}  "
+            f"{pre['count']} items ({pre['state']}) → {post['count']} items ({post['state']})  "
+            f"dropped {each['dropped']}  kept {each['kept']}  introduced {each['introduced']}"
+            f"  rewritten {each['rewritten']}"
+        )
+    for compaction in session.rounds:
+        for reason in dict.fromkeys((*compaction.pre.reasons, *compaction.post.reasons)):
+            say(f"  round {compaction.index}: {reason.sentence}")
+    for line in findings_text((*session.notices, *session.failed_attempts)):
+        say(line)
+    if not listed:
+        say("  no compaction is recorded in this file; nothing is known of what was dropped")
