@@ -18,7 +18,8 @@ from typing import Any
 from engine.transcripts.item import ContextItem, Flag, Kind, Place, Role, canonical_item, item_digest_of, readable
 from engine.transcripts.notices import VALUE_UNREADABLE, Notices
 
-REDACTION = re.compile(r"\bREDACTED\b|\[trimmed for fixture\]|<truncated>")
+REDACTION_WORD = re.compile(r"\bREDACTED\b")
+REDACTION_MARKS = ("[trimmed for fixture]", "<truncated>")
 CLEARED_TEXT = "[Old tool result content cleared]"
 NO_FLAGS: frozenset[Flag] = frozenset()
 
@@ -32,6 +33,13 @@ class Block:
     content: Mapping[str, Any]
     text: str = ""
     flags: frozenset[Flag] = NO_FLAGS
+
+
+def is_redacted(text: str) -> bool:
+    """Tell whether a text carries a mark that published transcripts put in place of content."""
+    if "REDACTED" in text and REDACTION_WORD.search(text):
+        return True
+    return any(mark in text for mark in REDACTION_MARKS)
 
 
 def text_block(role: Role, kind: Kind, text: str, *, flags: Iterable[Flag] = ()) -> Block:
@@ -96,7 +104,7 @@ class ItemBuilder:
         id with the same content gives its old keys.
         """
         message = self._message_key(raw, place, part)
-        when = time if isinstance(time, str) and not REDACTION.search(time) else None
+        when = time if isinstance(time, str) and not is_redacted(time) else None
         keys = []
         for index, block in enumerate(blocks):
             canonical, used = self._canonical(block, raw, place)
@@ -105,7 +113,7 @@ class ItemBuilder:
             keys.append(key)
             if known:
                 continue
-            marked = {Flag.REDACTED} if used.text and REDACTION.search(used.text) else set()
+            marked = {Flag.REDACTED} if used.text and is_redacted(used.text) else set()
             self.items[key] = ContextItem(
                 key=key,
                 role=used.role,

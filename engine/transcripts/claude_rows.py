@@ -14,7 +14,7 @@ from typing import Any
 
 from engine.findings import Code, Severity
 from engine.transcripts.blocks import call_ids, content_blocks
-from engine.transcripts.build import REDACTION, Block, ItemBuilder
+from engine.transcripts.build import Block, ItemBuilder, is_redacted
 from engine.transcripts.item import Flag, Kind, Role
 from engine.transcripts.notices import COPIED_ROWS, NOT_AN_OBJECT, REPEATED_ROWS, Notices
 from engine.transcripts.rows import Row
@@ -97,14 +97,14 @@ class SessionBuilder:
         if not isinstance(value, dict):
             self._notices.add(NOT_AN_OBJECT, row.place.line)
             return
-        kind = value.get("type")
+        kind = str(value.get("type"))
         if kind not in IN_CONTEXT and kind not in OUTSIDE:
             self._notices.unknown(kind, row.place.line)
         uuid = _id_of(value.get("uuid")) or f"line {row.place.line}.{row.place.offset}"
         if uuid in self.found.by_uuid:
             self._repeats[uuid] += 1
             return
-        node = self._node(row, value, uuid, str(kind))
+        node = self._node(row, value, uuid, kind)
         self.found.by_uuid[uuid] = node.index
         self.found.nodes.append(node)
         if kind in IN_CONTEXT:
@@ -137,7 +137,7 @@ class SessionBuilder:
         # A file without parent links is a plain list: each row follows the one before it.
         parent = _id_of(value["parentUuid"]) if "parentUuid" in value else self._last
         session, version = value.get("sessionId"), value.get("version")
-        if isinstance(version, str) and not REDACTION.search(version):
+        if isinstance(version, str) and not is_redacted(version):
             self.found.version = version
         if isinstance(session, str) and kind in IN_CONTEXT and _id_of(session):
             self.found.session = session  # the last one: a resumed file begins with rows of its parent
@@ -191,7 +191,7 @@ def _origin(value: Mapping[str, Any]) -> str | None:
 
 
 def _id_of(value: object) -> str | None:
-    return value if isinstance(value, str) and value and not REDACTION.search(value) else None
+    return value if isinstance(value, str) and value and not is_redacted(value) else None
 
 
 def _is_command(content: Any) -> bool:

@@ -168,7 +168,7 @@ class _Replay:
             self._await_tokens = False
 
     def _entry(self, row: Row, item: Mapping[str, Any], time: object, part: int = 0) -> Entry | None:
-        if item.get("type") in NOT_CONTEXT:
+        if str(item.get("type")) in NOT_CONTEXT:
             return None
         blocks = item_blocks(item)
         if blocks is None:
@@ -269,7 +269,7 @@ class _Replay:
     def _summary(self, history: list[Entry], text: str) -> str | None:
         """Return the key of the summary: the encrypted item, or the user message that carries the text."""
         for entry in reversed(history):
-            if isinstance(entry.raw, dict) and entry.raw.get("type") in COMPACTION_TYPES:
+            if isinstance(entry.raw, dict) and str(entry.raw.get("type")) in COMPACTION_TYPES:
                 return entry.keys[0]
             found = message_text(entry.raw)
             if found and ((text and text in found) or found.startswith(SUMMARY_PREFIX)):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.transcripts.blocks import tool_result
-from engine.transcripts.build import REDACTION, Block, call_block, image_block, opaque_block, result_block, text_block
+from engine.transcripts.build import Block, call_block, image_block, is_redacted, opaque_block, result_block, text_block
 from engine.transcripts.item import Kind, Role
 
 SESSION_PREFIXES = ("# AGENTS.md instructions", "<environment_context>", "<user_instructions>", "<turn_aborted>")
@@ -108,7 +108,7 @@ def _content_only(item: Mapping[str, Any]) -> dict[str, Any]:
     """Leave the metadata out; where the encrypted content was redacted, the id is all that tells items apart."""
     kept = {name: value for name, value in item.items() if name not in METADATA}
     hidden = item.get("encrypted_content")
-    if isinstance(hidden, str) and REDACTION.search(hidden):
+    if isinstance(hidden, str) and is_redacted(hidden):
         kept["id"] = item.get("id")
     return kept
 

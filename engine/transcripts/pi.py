@@ -15,7 +15,7 @@ from typing import Any
 
 from engine.lines.source import Source
 from engine.transcripts.blocks import tool_result
-from engine.transcripts.build import REDACTION, Block, ItemBuilder, call_block, image_block, opaque_block, text_block
+from engine.transcripts.build import Block, ItemBuilder, call_block, image_block, is_redacted, opaque_block, text_block
 from engine.transcripts.item import Flag, Kind, Role
 from engine.transcripts.notices import NOT_AN_OBJECT, PARENT_CYCLE, PARENT_MISSING, REPEATED_ROWS, Notices
 from engine.transcripts.options import ReadOptions, Watch
@@ -103,7 +103,7 @@ class _Session:
             self._places.append(None)
             return
         native = value.get("id")
-        named = isinstance(native, str) and native and not REDACTION.search(native)
+        named = isinstance(native, str) and native and not is_redacted(native)
         name = str(native) if named else f"line {row.place.line}.{row.place.offset}"
         if name in self._by_id:
             self._repeats += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from engine.transcripts.build import REDACTION, ItemBuilder
+from engine.transcripts.build import ItemBuilder, is_redacted
 from engine.transcripts.item import Flag, Kind
 from engine.transcripts.notices import Notices
 from engine.transcripts.rounds import Reason, Side, SideState
@@ -62,4 +62,4 @@ def claimed_count(value: object) -> int | None:
 
 def claimed_word(value: object) -> str | None:
     """Return a claimed text, or None for anything else and for a redaction mark."""
-    return value if isinstance(value, str) and value and not REDACTION.search(value) else None
+    return value if isinstance(value, str) and value and not is_redacted(value) else None
