@@ -28,7 +28,15 @@ from engine.ledger.record import DraftRow, draft_row
 from engine.ledger.report import Limits
 from engine.ledger.tail import read_tail
 from engine.storage.failpoints import reach
-from engine.storage.files import DEFAULT_LOCK_SECONDS, LOCK_SUFFIX, FileLock, sync, sync_folder, write_some
+from engine.storage.files import (
+    DEFAULT_LOCK_SECONDS,
+    LOCK_SUFFIX,
+    FileLock,
+    close_synced,
+    sync,
+    sync_folder,
+    write_some,
+)
 from engine.storage.outcome import Outcome, not_stored, outcome_unknown
 
 _MODE = 0o666
@@ -73,7 +81,7 @@ def append(
         try:
             return _append_locked(path, ledger, lock.descriptor, draft, limits)
         finally:
-            _close(ledger)
+            close_synced(ledger, "ledger.close")
 
 
 def _refuse_special(path: Path) -> None:
@@ -99,10 +107,10 @@ def _open(path: Path) -> int:
             # Of an empty file even the name may not be durable yet: it must be before a row is acknowledged under it.
             sync_folder(path.parent, "ledger.sync_folder")
     except OSError as exc:
-        _close(descriptor)
+        close_synced(descriptor, "ledger.close")
         raise not_stored(str(path), exc) from exc
     if not stat.S_ISREG(status.st_mode):
-        _close(descriptor)
+        close_synced(descriptor, "ledger.close")
         raise _no_file(path)
     return descriptor
 
@@ -189,15 +197,6 @@ def _forget(lock: int) -> None:
         forget_intent(lock)
     except OSError:
         # The row is synced. A note that stays is only ever compared with a torn end, and this row is whole.
-        return
-
-
-def _close(descriptor: int) -> None:
-    try:
-        reach("ledger.close")
-        os.close(descriptor)
-    except OSError:
-        # The descriptor is released in any case, and every acknowledged row was synced before.
         return
 
 

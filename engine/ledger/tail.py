@@ -39,6 +39,8 @@ def read_tail(descriptor: int, size: int, limits: Limits) -> FileTail:
         return FileTail(0, GENESIS, ends_with_newline=True)
     last = read_range(descriptor, size - 1, 1)
     for line in _lines_backwards(descriptor, size, limits):
+        if len(line) > limits.line_bytes:
+            raise _past_limit(f"is longer than {limits.line_bytes} bytes")
         text = line.decode("utf-8", "replace").strip()
         if not text:
             continue

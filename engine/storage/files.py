@@ -53,6 +53,18 @@ def write_some(descriptor: int, data: memoryview, step: str) -> int:
     return os.write(descriptor, data if room is None else data[:room])
 
 
+def close_synced(descriptor: int, step: str) -> None:
+    """Close a descriptor whose bytes were synced before, so that an error at closing says nothing about them."""
+    try:
+        try:
+            reach(step)
+        finally:
+            os.close(descriptor)
+    except OSError:
+        # The system releases the descriptor in any case; whatever was acknowledged had been synced.
+        return
+
+
 def atomic_write(path: Path, data: bytes) -> None:
     """Replace a file by `data`, whole or not at all, keeping its mode.
 
@@ -156,14 +168,10 @@ class FileLock:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         descriptor, self._descriptor = self.descriptor, None
-        _give_back(descriptor)
-
-
-def _give_back(descriptor: int) -> None:
-    try:
-        reach("lock.release")
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-        os.close(descriptor)
-    except OSError:
-        # The act under the lock is over and must not look failed; the kernel gives the lock back when the process ends.
-        return
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)  # a forked child may hold a copy: closing alone would not free it
+        except OSError:
+            # The act under the lock is over and must not look failed; closing gives the lock back as well.
+            return
+        finally:
+            close_synced(descriptor, "lock.close")

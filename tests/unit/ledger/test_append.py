@@ -1,171 +1,171 @@
-"""Rows are appended in the bytes of the format's own writer, or refused with a reason."""
+"""Rows get onto a ledger whole, linked to what the walk sees, or not at all."""
 
 from __future__ import annotations
 
-import math
-from datetime import UTC, datetime
+import os
 from pathlib import Path
-from typing import Any
 
 import pytest
-from arcaeon.record.ledger import Ledger
 
 from engine.errors import CannotLookError, RefusedError
 from engine.findings import Result
-from engine.ledger.append import Outcome, append
-from engine.ledger.report import Limits
+from engine.ledger.append import append
+from engine.ledger.intent import Intent, note_intent
+from engine.ledger.report import GENESIS, Limits
 from engine.ledger.verify import verify_chain
 from engine.lines.source import FileSource
+from engine.storage.files import FileLock
+from engine.storage.outcome import Outcome
+from tests.support.ledgers import chain_of, chained, frozen, numbered
 
-TS = "2026-01-01T00:00:00Z"
-
-
-def fixed() -> datetime:
-    """Return the time all test rows carry."""
-    return datetime(2026, 1, 1, tzinfo=UTC)
+HONEST = b"".join(chained(numbered(4)))
 
 
-RECORDS: list[dict[str, Any]] = [
-    {"ts": TS, "n": 1},
-    {"ts": TS, "text": "é\u2028 🔒 \x00", "f": [1e16, 1e-7, -0.0, 1.0], "nested": {"b": {"a": []}, "a": None}},
-    {"chain": "incoming", "ts": TS, "t": (1, 2)},
-    {"ts": TS, "big": 10**300, "": ""},
-]
+def verdict(path: Path) -> tuple[Result, int]:
+    """Return result and number of breaks of our own walk."""
+    report = verify_chain(FileSource(path))
+    return report.result, report.breaks_total
 
 
-def test_the_bytes_are_those_of_the_reference_writer(tmp_path: Path) -> None:
-    """Our rows and the reference's are the same file, also when both take turns."""
-    ours, theirs = tmp_path / "ours.jsonl", tmp_path / "theirs.jsonl"
-    for position, record in enumerate(RECORDS * 2):
-        authority = {"principal": "p"} if position % 3 == 0 else None
-        assert append(ours, record, authority=authority).chain == Ledger(theirs).append(record, authority=authority)
-    assert ours.read_bytes() == theirs.read_bytes()
-    Ledger(ours).append(RECORDS[0])
-    append(ours, RECORDS[1])
-    report = verify_chain(FileSource(ours), strict=True)
-    assert report.result is Result.HOLDS
-    assert report.reference.rows == len(RECORDS) * 2 + 2
-    assert report.bytes_as_written.yes
-
-
-def test_a_missing_time_is_taken_from_the_clock(tmp_path: Path) -> None:
-    """`ts` is added when absent; place and length name the very bytes of the row."""
-    path = tmp_path / "a.jsonl"
-    append(path, {"a": 1}, clock=fixed)
-    second = append(path, {"b": 1}, clock=fixed)
+def test_rows_link_and_the_answer_says_where_they_lie(tmp_path: Path) -> None:
+    """Offset and length cut the row out of the file; the chain is its own."""
+    path = tmp_path / "l.jsonl"
+    first = append(path, {"a": 1}, clock=frozen)
+    second = append(path, {"a": "é\u2028"}, clock=frozen)
     data = path.read_bytes()
-    assert second.outcome is Outcome.STORED
-    row = data[second.offset : second.offset + second.length]
-    assert row == b'{"b": 1, "ts": "2026-01-01T00:00:00Z", "chain": "%s"}\n' % second.chain.encode()
-    assert len(data) == second.offset + second.length
+    line = data[second.offset : second.offset + second.length]
+    assert (first.offset, first.outcome, first.cut_back) == (0, Outcome.STORED, 0)
+    assert chain_of(line) == second.chain == second.row["chain"]
+    assert verdict(path) == (Result.HOLDS, 0)
+    assert (tmp_path / "l.jsonl.lock").read_bytes() == b""
 
 
-@pytest.mark.parametrize(
-    ("record", "code"),
-    [
-        ({"a": "\ud800"}, "record_lone_surrogate"),
-        ({"a": math.nan}, "record_not_finite"),
-        ({"a": [{"b": math.inf}]}, "record_not_finite"),
-        ({"a": {1: 2, "b": 3}}, "record_key_not_text"),
-        ({None: 2}, "record_key_not_text"),
-        ({"a": {1, 2}}, "record_not_json"),
-        ({"a": 10**5000}, "record_not_json"),
-        ({"a": "x" * 2000}, "record_too_long"),
-        ({"a": [[[[[[[]]]]]]]}, "record_too_deep"),
-    ],
-)
-def test_a_record_that_no_reader_could_read_is_refused(tmp_path: Path, record: dict[Any, Any], code: str) -> None:
-    """Each refusal says why and leaves neither a ledger nor a row."""
-    path = tmp_path / "a.jsonl"
-    with pytest.raises(RefusedError) as caught:
-        append(path, record, clock=fixed, limits=Limits(nesting=7, line_bytes=1000))
-    assert caught.value.code == code
-    assert not path.exists()
+ENDS = {
+    "honest": (HONEST, Result.HOLDS, 0),
+    "no last newline": (HONEST[:-1], Result.HOLDS, 0),
+    "CR only": (HONEST.replace(b"\n", b"\r"), Result.HOLDS, 0),
+    "CRLF": (HONEST.replace(b"\n", b"\r\n"), Result.HOLDS, 0),
+    "padded with U+2003": (HONEST.replace(b"\n", "\u2003\n".encode()), Result.HOLDS, 0),
+    "blank lines after": (HONEST + b"\n \n\t\n", Result.HOLDS, 0),
+    "a foreign torn row": (HONEST[:-9], Result.FAILS, 1),
+    "half a character": (HONEST + b'{"a": "\xc3', Result.FAILS, 2),  # not JSON, and not UTF-8
+    "trailing NULs": (HONEST + b"\0" * 9, Result.FAILS, 1),
+    "a bare number": (HONEST + b"42\n", Result.FAILS, 1),
+    "a chain that is a number": (HONEST + b'{"chain": 5}\n', Result.FAILS, 1),
+    "rows without a chain": (b'{"old": 1}\n{"old": 2}\n', Result.BOUNDED, 0),
+    "only blank lines": (b"\n\n", Result.HOLDS, 0),
+}
 
 
-def test_the_deepest_allowed_record_is_stored(tmp_path: Path) -> None:
-    """A record at the nesting limit is appended and verified under the same limit."""
-    limits = Limits(nesting=7)
-    append(tmp_path / "a", {"a": [[[[[[]]]]]]}, limits=limits)
-    assert verify_chain(FileSource(tmp_path / "a"), limits=limits).result is Result.HOLDS
+@pytest.mark.parametrize("name", ENDS)
+def test_the_next_row_continues_from_what_the_walk_sees(tmp_path: Path, name: str) -> None:
+    """However the ledger ends, the new row adds no break of its own and hides none."""
+    data, result, breaks = ENDS[name]
+    path = tmp_path / "l"
+    path.write_bytes(data)
+    append(path, {"new": True}, clock=frozen)
+    assert verdict(path) == (result, breaks)
+    assert path.read_bytes().startswith(data)
 
 
-def test_a_circular_record_is_refused(tmp_path: Path) -> None:
-    """A record that holds itself ends at the nesting limit."""
-    record: dict[str, Any] = {}
-    record["a"] = record
-    with pytest.raises(RefusedError) as caught:
-        append(tmp_path / "a", record)
-    assert caught.value.code == "record_too_deep"
+@pytest.mark.parametrize("size", [9_000, 300_000, 2_000_000])
+def test_a_long_last_row_is_found_whole(tmp_path: Path, size: int) -> None:
+    """A row longer than any read window still gives the value to continue from; detaching it shows."""
+    path = tmp_path / "l"
+    append(path, {"a": "x" * size}, clock=frozen)
+    append(path, {"b": 1}, clock=frozen)
+    assert verdict(path) == (Result.HOLDS, 0)
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[1])
+    assert verdict(path) == (Result.FAILS, 1)
 
 
-def _honest(tmp_path: Path, count: int = 3) -> bytes:
-    path = tmp_path / "honest.jsonl"
-    for number in range(count):
-        append(path, {"n": number, "pad": "y" * 30_000 * (number % 2)}, clock=fixed)
-    return path.read_bytes()
+def test_a_row_written_around_the_lock_stays_visible(tmp_path: Path) -> None:
+    """A foreign unchained row is named by the verifier; our next row resumes at genesis and hides nothing."""
+    path = tmp_path / "l"
+    path.write_bytes(HONEST + b'{"out": "of band"}\n')
+    append(path, {"i": 9}, clock=frozen)
+    report = verify_chain(FileSource(path))
+    assert [(f.line, f.code.name) for f in report.findings] == [(5, "unchained_row"), (6, "chain_mismatch")]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda data: data.replace(b"\n", b"\r"),
-        lambda data: data.replace(b"\n", b"\r\n"),
-        lambda data: data.replace(b"\n", "\u2003\u00a0\n".encode()),
-        lambda data: data[:-1],
-        lambda data: data + b"\n\n \x0b\n\r\r\n",
-        lambda data: data.replace(b"\n", b"\r")[:-1],
-    ],
-    ids=["cr", "crlf", "unicode space", "no line end", "blank lines", "cr, no line end"],
-)
-def test_the_chain_goes_on_wherever_the_walk_would_go_on(tmp_path: Path, change: Any) -> None:
-    """However lines end and rows are padded, the next row links to the last row that the walk sees."""
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(change(_honest(tmp_path)))
-    before = verify_chain(FileSource(path))
-    appended = append(path, {"n": "next"}, clock=fixed)
-    after = verify_chain(FileSource(path), strict=True)
-    assert (before.result, after.result) == (Result.HOLDS, Result.HOLDS)
-    assert after.reference.rows == before.reference.rows + 1
-    assert after.head == appended.chain
+def test_the_row_after_an_unread_last_row_is_refused(tmp_path: Path) -> None:
+    """A last line past a limit could be a row: nobody knows what to continue from."""
+    path = tmp_path / "l"
+    ends = {
+        b'{"a":"' + b"x" * 5000 + b'"}\n': Limits(line_bytes=1000),
+        b'{"a":"' + b"x" * 50_000 + b'"}\n': Limits(line_bytes=1000),
+        b"[" * 9 + b"]" * 9: Limits(nesting=8),
+    }
+    for end, limits in ends.items():
+        path.write_bytes(HONEST + end)
+        with pytest.raises(RefusedError, match="cannot be continued"):
+            append(path, {}, clock=frozen, limits=limits)
+        assert path.read_bytes() == HONEST + end
 
 
-@pytest.mark.parametrize("tail", [b'{"a": 1, "ts', b"42\n", b"\xff\xfe\n", b'{"a":1,"a":2,"chain":"x"}\n'])
-def test_the_next_row_never_adds_a_break_of_its_own(tmp_path: Path, tail: bytes) -> None:
-    """Behind foreign damage the new row is whole, linked, and the damage stays as it was."""
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(_honest(tmp_path) + tail)
-    before = verify_chain(FileSource(path)).reference.breaks
-    append(path, {"n": "next"}, clock=fixed)
-    after = verify_chain(FileSource(path))
-    assert after.reference.breaks == before
-    assert tail in path.read_bytes()
+def torn(path: Path, kept: int, *, prefix: bytes = HONEST) -> bytes:
+    """Leave what a killed writer leaves: a note in the lock's file and the beginning of its row."""
+    payload = chained([{"ts": "t", "mine": 1}], chain_of(prefix.splitlines()[-1]))[0]
+    path.write_bytes(prefix + payload[:kept])
+    with FileLock(path.with_name(path.name + ".lock")) as lock:
+        note_intent(lock.descriptor, Intent(len(prefix), payload))
+    return payload
 
 
-@pytest.mark.parametrize(("chain", "continues"), [(b"null", "genesis"), (b"5", ""), (b'""', "")])
-def test_odd_chain_values_are_continued_as_the_walk_does(tmp_path: Path, chain: bytes, continues: str) -> None:
-    """After a chain that is null, a number or empty the new row is not a break."""
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b'{"a": 1, "chain": %s}\n' % chain)
-    before = verify_chain(FileSource(path)).reference.breaks
-    append(path, {"n": 1}, clock=fixed)
-    assert verify_chain(FileSource(path)).reference.breaks == before, continues
+def test_our_own_torn_row_is_cut_back_at_every_length(tmp_path: Path) -> None:
+    """Whatever part of our row reached the disk, the next append leaves a ledger without a break."""
+    path = tmp_path / "l"
+    length = len(torn(path, 0))
+    for kept in range(length):
+        torn(path, kept)
+        assert append(path, {"i": 4}, clock=frozen).cut_back == kept
+        assert verdict(path) == (Result.HOLDS, 0)
+        assert path.read_bytes().count(b"\n") == 5
 
 
-def test_a_last_row_past_a_limit_refuses(tmp_path: Path) -> None:
-    """When the last line cannot be looked at, the chain is not restarted: nothing is written."""
-    for data in (b"[" * 600 + b"\n", b'{"a": "' + b"x" * 70_000 + b'"}\n'):
-        path = tmp_path / "a.jsonl"
-        path.write_bytes(data)
-        with pytest.raises(RefusedError) as caught:
-            append(path, {"n": 1}, limits=Limits(line_bytes=60_000))
-        assert caught.value.code == "last_row_not_looked_at"
-        assert path.read_bytes() == data
+def test_our_whole_row_stays(tmp_path: Path) -> None:
+    """A writer killed after its whole row leaves a row, and the next one links to it."""
+    path = tmp_path / "l"
+    length = len(torn(path, 0))
+    torn(path, length)
+    assert append(path, {"i": 4}, clock=frozen).cut_back == 0
+    assert path.read_bytes().count(b"\n") == 6
+    assert verdict(path) == (Result.HOLDS, 0)
 
 
-def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
-    """A folder, a device and a missing folder are refused without hanging."""
-    (tmp_path / "folder").mkdir()
-    for path in (tmp_path / "folder", Path("/dev/full"), tmp_path / "missing" / "a.jsonl"):
+@pytest.mark.parametrize("note", [b"", b"winnow-append-1 0 3 00\nabc", b"\0" * 40, b"winnow-append-1 x y z\n"])
+def test_a_torn_end_without_a_true_note_is_left(tmp_path: Path, note: bytes) -> None:
+    """Only a note that names place and bytes makes a torn end ours."""
+    path = tmp_path / "l"
+    torn(path, 20)
+    (tmp_path / "l.lock").write_bytes(note)
+    before = path.read_bytes()
+    append(path, {"i": 4}, clock=frozen)
+    assert path.read_bytes().startswith(before + b"\n")
+    assert verdict(path) == (Result.FAILS, 1)
+
+
+def test_a_torn_end_with_other_bytes_than_noted_is_left(tmp_path: Path) -> None:
+    """A note about this place does not allow cutting bytes that it does not hold."""
+    path = tmp_path / "l"
+    torn(path, 20)
+    path.write_bytes(path.read_bytes()[:-1] + b"X")
+    append(path, {"i": 4}, clock=frozen)
+    assert verdict(path) == (Result.FAILS, 1)
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    """A folder, a FIFO, a device and a loop of links refuse at once and make no lock."""
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "loop").symlink_to("loop")
+    for path in (tmp_path, tmp_path / "fifo", Path("/dev/full"), tmp_path / "loop"):
         with pytest.raises(CannotLookError):
-            append(path, {"n": 1})
+            append(path, {}, clock=frozen)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["fifo", "loop"]
+
+
+def test_the_first_row_starts_from_genesis(tmp_path: Path) -> None:
+    """An empty file and a missing one are the same beginning."""
+    (tmp_path / "empty").touch()
+    rows = [append(tmp_path / name, {"a": 1}, clock=frozen).chain for name in ("empty", "missing")]
+    assert rows[0] == rows[1] == chain_of(chained([{"a": 1, "ts": "2026-01-01T12:00:00Z"}], GENESIS)[0])
