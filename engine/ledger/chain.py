@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 from collections import deque
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from engine.ledger import codes
 from engine.ledger.chunk import Chunk, Event, FirstRow
@@ -30,15 +30,36 @@ _UTF8_BOM = codecs.BOM_UTF8
 _FOREIGN_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
+class RowObserver(Protocol):
+    """Sees every row of a walk, so that a further check needs no second reading; it changes nothing about the walk."""
+
+    def proved(self, line: int, offset: int, data: bytes, row: fast.Proved) -> None:
+        """Take a row of the fast road, its `chain` taken out; its link holds."""
+        ...
+
+    def parsed(self, line: int, offset: int, data: bytes, parsed: Parsed) -> None:
+        """Take a row of the exact road, whatever its link says."""
+        ...
+
+
 class Walk:
     """Walks the lines of one chunk and fills a `Chunk`; feed blocks in order, then call `finish`."""
 
-    def __init__(self, first_line: int, declarations: Declarations, rules: Rules) -> None:
+    def __init__(
+        self,
+        first_line: int,
+        declarations: Declarations,
+        rules: Rules,
+        observer: RowObserver | None = None,
+        offset: int = 0,
+    ) -> None:
         self.chunk = Chunk(first_line)
         self.declarations = declarations
         self.limits = rules.limits
         self.strict = rules.strict
         self.line = first_line - 1
+        self.observer = observer
+        self.offset = offset  # of the line being walked
         self.previous: str | None = None  # None: not known (chunk start, or after a line that was not looked at)
         self.unknown = False
         self.recent: deque[tuple[int, str]] = deque(maxlen=FORK_WINDOW)
@@ -54,6 +75,7 @@ class Walk:
                 self._not_looked_at(LINE_TOO_LONG.name, str(block.lengths[position]), str(self.limits.line_bytes))
             elif not self._fast(data, ending):
                 self._exact(data, ending)
+            self.offset += (block.lengths[position] if data is None else len(data)) + len(ending)
             if rows is not None and self.chunk.rows >= rows:
                 break
         if block.lines:
@@ -71,17 +93,20 @@ class Walk:
         """Take a line that is provably canonical and links as it should; everything else is the exact road's."""
         if not data.startswith(b"{") or data.count(b"[") + data.count(b"{") > self.limits.nesting:
             return False
-        row = fast.decode(data)
-        if row is None or not self.chunk.chained or self.previous is None:
+        proved = fast.prove(data)
+        if proved is None or not self.chunk.chained or self.previous is None:
             return False
+        row = proved.row
         last_key = next(reversed(row), None)
         claimed = row.pop("chain", None)
-        if not isinstance(claimed, str) or chain_value(self.previous, fast.body_of_proved(row)) != claimed:
+        if not isinstance(claimed, str) or chain_value(self.previous, proved.body()) != claimed:
             return False
         if last_key != "chain" or ending != b"\n":
             self._bytes_differ()
         self.chunk.rows += 1
         self._link(claimed)
+        if self.observer is not None:
+            self.observer.proved(self.line, self.offset, data, proved)
         return True
 
     def _exact(self, data: bytes, ending: bytes) -> None:
@@ -106,6 +131,8 @@ class Walk:
             self._no_row(parsed, data, ending)
             return
         self._row(parsed.value, text, data, ending)
+        if self.observer is not None:
+            self.observer.parsed(self.line, self.offset, data, parsed)
 
     def _no_row(self, parsed: Parsed, data: bytes, ending: bytes) -> None:
         self._bytes_differ()

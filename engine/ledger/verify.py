@@ -30,7 +30,7 @@ from engine.findings import (
     never_cancelled,
 )
 from engine.ledger import codes
-from engine.ledger.chain import Walk
+from engine.ledger.chain import RowObserver, Walk
 from engine.ledger.chunk import Chunk
 from engine.ledger.declared import OPERATION_BYTES, Declarations
 from engine.ledger.merge import merge
@@ -81,7 +81,31 @@ def verify_chain(
     by side; it must be able to open the source. Never raises for any bytes; an unreadable source is a report with
     COULD_NOT_LOOK. Raises only `CancelledError`.
     """
-    rules, watch = Rules(strict, limits), Watch(on_progress, is_cancelled)
+    return _verify(source, Rules(strict, limits), Watch(on_progress, is_cancelled), rows=rows, executor=executor)
+
+
+def verify_observed(
+    source: Source,
+    observer: RowObserver,
+    *,
+    strict: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    on_progress: OnProgress = ignore_progress,
+    is_cancelled: IsCancelled = never_cancelled,
+) -> ChainReport:
+    """Verify as `verify_chain` does, and let an observer see every row once, in order, on the same reading."""
+    return _verify(source, Rules(strict, limits), Watch(on_progress, is_cancelled), observer=observer)
+
+
+def _verify(
+    source: Source,
+    rules: Rules,
+    watch: Watch,
+    *,
+    rows: int | None = None,
+    executor: Executor | None = None,
+    observer: RowObserver | None = None,
+) -> ChainReport:
     try:
         survey = survey_bytes(source, watch, cut=executor is not None and rows is None)  # 1
         declarations = Declarations()
@@ -91,7 +115,7 @@ def verify_chain(
             chunks = _walk_on(executor, source, survey, declarations, rules, watch)  # 3
         else:
             whole = Stretch(0, survey.size, 1)
-            chunks = [walk_stretch(source, whole, declarations, rules, rows, watch)]  # 3
+            chunks = [walk_stretch(source, whole, declarations, rules, rows, watch, observer)]  # 3
     except (CannotLookError, OSError) as exc:
         return _unreadable(source, exc, rules)
     return build_report(source, survey, chunks, declarations, rules)  # 4
@@ -178,9 +202,10 @@ def walk_stretch(
     rules: Rules,
     rows: int | None = None,
     watch: Watch = UNWATCHED,
+    observer: RowObserver | None = None,
 ) -> Chunk:
     """Walk one run of lines; picklable arguments, so that it can run in another process."""
-    walk = Walk(stretch.first_line, declarations, rules)
+    walk = Walk(stretch.first_line, declarations, rules, observer, stretch.start)
     size, done = stretch.end - stretch.start, 0
     for block in _blocks(source, stretch, rules):
         if walk.feed(block, rows=rows):

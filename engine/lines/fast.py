@@ -8,12 +8,33 @@ left to the exact road. A line that is believed here is canonical; that says not
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import orjson
 
 _SORTED = orjson.OPT_SORT_KEYS
+
+LIST_TOKEN = 715_517_920_016
+"""A number that takes a digest list's place while the rest of its row is parsed; any number would do."""
+_TOKEN = str(LIST_TOKEN).encode("ascii")
+_DIGEST_START = b'"sha256:'
+_LIST_START = b'"items": [' + _DIGEST_START
+_STEP = 88  # a digest, its quotes, a comma and a space
+_RAW, _JSON = (b'"sha256:%b:v1:%b", ' % (name, b"0" * 64) for name in (b"raw-bytes", b"json-c14n"))
+_RECIPE_AT = _RAW.index(b"raw")
+_HEX = b"0123456789abcdef"
+# Hex digits become one byte that stands for nothing else; that byte itself, if it stands there, becomes another.
+_HEX_TO_ONE = bytes.maketrans(_HEX + b"\x01", b"\x01" * len(_HEX) + b"\x02")
+# The pattern of a JSON digest has no r, so that replacing j and then r builds the pattern of a whole list.
+_PATTERNS = {"r": _RAW.translate(_HEX_TO_ONE), "j": _JSON.translate(_HEX_TO_ONE)}
+_HEX_COLUMNS = tuple(
+    (at, bytes.maketrans(b"rj", bytes((_RAW[at], _JSON[at]))))
+    for at in range(_RAW.index(b"0" * 64))
+    if _RAW[at] in _HEX or _JSON[at] in _HEX
+)
+"""Places of fixed hex digits within a quoted digest, and what must stand there under each recipe."""
 _format = msgspec.json.format
 
 
@@ -43,6 +64,65 @@ def decode(line: bytes) -> Any | None:
         return None
 
 
-def body_of_proved(row: dict[str, Any]) -> bytes:
-    """Return the chain body of a row that `decode` vouched for and whose `chain` was taken out."""
-    return _format(_dumps(row, option=_SORTED), indent=0)
+@dataclass(slots=True)
+class Proved:
+    """A row that is provably canonical.
+
+    A long list of digests (a receipt's manifest) is proven by its shape and left unparsed: then `digests` holds the
+    bytes between its brackets, and `row["dropped"]["items"]` is the number `LIST_TOKEN` instead of the list.
+    """
+
+    row: dict[str, Any]
+    digests: bytes | None = None
+
+    def body(self) -> bytes:
+        """Return the chain body of the row, whose `chain` must have been taken out."""
+        body = _format(_dumps(self.row, option=_SORTED), indent=0)
+        return body if self.digests is None else body.replace(_TOKEN, b"[%b]" % self.digests, 1)
+
+    def items(self) -> list[str]:
+        """Return the digests that were left unparsed."""
+        return [] if self.digests is None else self.digests[1:-1].decode("ascii").split('", "')
+
+
+def prove(line: bytes) -> Proved | None:
+    """Return the row of a line that is provably canonical, else None; nesting is the caller's to bound."""
+    start = line.find(_LIST_START)
+    if start >= 0:
+        proved = _prove_around(line, start + len(_LIST_START) - len(_DIGEST_START))
+        if proved is not None:
+            return proved
+    row = decode(line)
+    return Proved(row) if isinstance(row, dict) else None
+
+
+def _prove_around(line: bytes, start: int) -> Proved | None:
+    """Prove a line in two parts: the digest list that starts inside the bracket at `start`, and the rest.
+
+    The rest is decoded with a number in the list's place. That number stands in the line once, and is found as the
+    whole value of `dropped.items`; so the place is a value's place, and any canonical value may stand there.
+    """
+    end = line.find(b"]", start)
+    digests = line[start:end]
+    if end < 0 or not digest_list(digests):
+        return None
+    rest = line[: start - 1] + _TOKEN + line[end + 1 :]
+    if rest.count(_TOKEN) != 1:
+        return None
+    row = decode(rest)
+    dropped = row.get("dropped") if isinstance(row, dict) else None
+    found = dropped.get("items") if isinstance(dropped, dict) else None
+    return Proved(row, digests) if row is not None and type(found) is int and found == LIST_TOKEN else None
+
+
+def digest_list(inner: bytes) -> bool:
+    """Tell whether bytes are digests of the two known recipes in quotes, joined as the format's writer joins them.
+
+    With every hex digit read as one same byte the bytes must be the pattern of such a list; the fixed characters that
+    are hex digits themselves are then compared column by column. The first letter of each recipe says which it is.
+    """
+    recipes = inner[_RECIPE_AT::_STEP]
+    wanted = recipes.replace(b"j", _PATTERNS["j"]).replace(b"r", _PATTERNS["r"])[:-2]
+    return inner.translate(_HEX_TO_ONE) == wanted and all(
+        inner[at::_STEP] == recipes.translate(column) for at, column in _HEX_COLUMNS
+    )
