@@ -195,7 +195,8 @@ def _id_of(value: object) -> str | None:
 
 
 def _is_command(content: Any) -> bool:
-    texts = [content] if isinstance(content, str) else [p.get("text") for p in content or () if isinstance(p, dict)]
+    parts = content if isinstance(content, list) else []
+    texts = [content] if isinstance(content, str) else [part.get("text") for part in parts if isinstance(part, dict)]
     return bool(texts) and all(isinstance(text, str) and text.lstrip().startswith(COMMAND_MARKS) for text in texts)
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Protocol
 
-from engine.errors import UsageError
+from engine.errors import CannotLookError, UsageError
 from engine.findings import IsCancelled, OnProgress, ignore_progress, never_cancelled
 from engine.lines.source import Source
 from engine.transcripts.claude_code import CLAUDE_CODE
 from engine.transcripts.codex import CODEX
+from engine.transcripts.copilot_cli import COPILOT_CLI
+from engine.transcripts.openhands import OPENHANDS
 from engine.transcripts.options import ReadOptions, TranscriptLimits
 from engine.transcripts.pi import PI
 from engine.transcripts.rounds import Transcript
@@ -21,6 +23,7 @@ from engine.transcripts.streams import readable_head
 
 LIKELY = 50
 """A reader that scores less has not recognised its format."""
+UNFORESEEN = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
 
 
 class Reader(Protocol):
@@ -50,7 +53,7 @@ class Reader(Protocol):
         ...
 
 
-READERS: tuple[Reader, ...] = (CLAUDE_CODE, CODEX, PI)
+READERS: tuple[Reader, ...] = (CLAUDE_CODE, CODEX, PI, OPENHANDS, COPILOT_CLI)
 """Every reader, in the order in which they are listed to the user."""
 
 
@@ -113,4 +116,16 @@ def read_transcript(
     inside the file is a notice in the transcript.
     """
     reader = reader_named(format) if format is not None else choose_reader(source)
-    return reader.read(source, ReadOptions(limits or TranscriptLimits(), on_progress, is_cancelled))
+    options = ReadOptions(limits or TranscriptLimits(), on_progress, is_cancelled)
+    try:
+        return reader.read(source, options)
+    except OSError as exc:
+        raise CannotLookError("unreadable", f"cannot read: {exc.strerror or exc}", where=source.name) from exc
+    except UNFORESEEN as exc:
+        # A shape no reader foresaw must not take the whole sweep down; the tests call the readers without this net.
+        raise CannotLookError(
+            "transcript_shape_unforeseen",
+            f"expected a {reader.describes}, found a shape its reader cannot hold ({type(exc).__name__})",
+            where=source.name,
+            hint="name another format, or report the shape of the file",
+        ) from exc

@@ -13,11 +13,19 @@ from hypothesis import strategies as st
 
 from engine.errors import WinnowError
 from engine.lines.source import MemorySource
-from engine.transcripts.options import TranscriptLimits
-from engine.transcripts.reader import READERS, read_transcript
+from engine.transcripts.options import ReadOptions, TranscriptLimits
+from engine.transcripts.reader import READERS, choose_reader, reader_named
 from engine.transcripts.rounds import Transcript, round_difference, side_message_keys
 from engine.transcripts.views import side_views
-from tests.support.sessions import ClaudeSession, CodexSession, PiSession, codex_message
+from tests.support.sessions import (
+    ClaudeSession,
+    CodexSession,
+    PiSession,
+    codex_message,
+    copilot,
+    openhands_new,
+    openhands_old,
+)
 
 LIMITS = TranscriptLimits(line_bytes=20_000, nesting=40)
 HOSTILE: tuple[Any, ...] = (None, 0, -1, 1e308, 2**70, True, "", "x", [], {}, [[]], [{}], {"type": []}, [None, 1, "a"])
@@ -52,7 +60,7 @@ def samples() -> list[bytes]:
     pi.says("a1", "two")
     pi.entry("compaction", "k1", summary="sum", firstKeptEntryId="a1", tokensBefore=5)
     pi.entry("message", "b1", message={"role": "bashExecution", "command": "ls", "output": "x"})
-    return [claude.data(), codex.data(), pi.data()]
+    return [claude.data(), codex.data(), pi.data(), openhands_old().data(), openhands_new().data(), copilot().data()]
 
 
 SAMPLES = samples()
@@ -74,7 +82,9 @@ def use(transcript: Transcript) -> None:
 def read_or_refuse(data: bytes, name: str | None = None) -> None:
     """Read bytes with one reader, or with the one they ask for; anything but a named refusal is a failure."""
     try:
-        transcript = read_transcript(MemorySource("s.jsonl", data), format=name, limits=LIMITS)
+        source = MemorySource("s.jsonl", data)
+        reader = choose_reader(source) if name is None else reader_named(name)
+        transcript = reader.read(source, ReadOptions(LIMITS))  # not through the net of `read_transcript`
     except WinnowError:
         return
     use(transcript)

@@ -151,6 +151,63 @@ class PiSession(Lines):
         return self.entry("message", name, message=message, **more)
 
 
+def openhands_old() -> Lines:
+    """Write an OpenHands session in the older shape: two condensations, of which the second forgets more."""
+    session = Lines()
+    session.add(id=0, source="agent", action="system", args={"content": "rules: x"})
+    session.add(id=1, source="user", action="message", args={"content": "one: x"})
+    session.add(id=2, source="agent", action="run", args={"command": "ls"})
+    session.add(id=3, source="agent", observation="run", content="out: x", cause=2)
+    session.add(id=4, source="agent", action="condensation", args=_forget([2, 3], "first: x", 2))
+    session.add(id=5, source="agent", action="message", args={"content": "answer: x"})
+    session.add(id=6, source="environment", observation="agent_state_changed", content="")
+    late = {"forgotten_events_start_id": 5, "forgotten_events_end_id": 5, "summary": "second: x", "summary_offset": 1}
+    session.add(id=7, source="agent", action="condensation", args=late)
+    session.add(id=8, source="user", action="message", args={"content": "two: x"})
+    return session
+
+
+def openhands_new() -> Lines:
+    """Write an OpenHands session in the newer shape: the second condensation forgets the first summary."""
+    session = Lines()
+    prompt = {"role": "user", "content": [{"type": "text", "text": "one: x"}]}
+    call = {"id": "t", "function": {"name": "run", "arguments": "{}"}}
+    session.add(kind="SystemPromptEvent", id="e0", source="agent", system_prompt={"type": "text", "text": "rules: x"})
+    session.add(kind="MessageEvent", id="e1", source="user", llm_message=prompt)
+    thought = [{"type": "text", "text": "think: x"}]
+    session.add(kind="ActionEvent", id="e2", source="agent", tool_name="run", tool_call=call, thought=thought)
+    seen = {"content": [{"type": "text", "text": "out: x"}]}
+    session.add(kind="ObservationEvent", id="e3", source="environment", observation=seen)
+    session.add(kind="CondensationRequest", id="q", source="environment")
+    session.add(kind="Condensation", id="k1", source="environment", **_forget(["e2", "e3"], "first: x", 2))
+    session.add(kind="Condensation", id="k2", source="environment", **_forget(["k1-summary", "e1"], "second: x", 1))
+    return session
+
+
+def _forget(ids: list[Any], summary: str | None, offset: int) -> dict[str, Any]:
+    return {"forgotten_event_ids": ids, "summary": summary, "summary_offset": offset}
+
+
+def copilot() -> Lines:
+    """Write a Copilot session in which an answer arrives while the compaction runs."""
+    session = Lines()
+
+    def event(name: str, kind: str, **data: Any) -> None:
+        session.add(type=kind, id=name, timestamp="2026-01-02T03:04:05.000Z", data=data)
+
+    event("e0", "session.start", sessionId="g1", copilotVersion="1.0.0")
+    event("e1", "user.message", content="one: x")
+    event("e2", "assistant.message", content="", toolRequests=[{"name": "bash", "arguments": {"command": "ls"}}])
+    event("e3", "tool.execution_complete", toolCallId="t", success=True, result={"content": "out: x"})
+    event("e4", "assistant.message", content="sub: x", parentToolCallId="t")
+    event("e5", "session.compaction_start", conversationTokens=10)
+    event("e6", "assistant.message", content="meanwhile: x", toolRequests=[])
+    summary = {"summaryContent": "sum: x", "preCompactionTokens": 10, "compactionTokensUsed": {"model": "m"}}
+    event("e7", "session.compaction_complete", success=True, **summary)
+    event("e8", "user.message", content="two: x")
+    return session
+
+
 def texts(transcript: Transcript, side: Side | tuple[str, ...]) -> list[str]:
     """Return the first word groups of the items of a side, for comparing."""
     keys = side.keys if isinstance(side, Side) else side
