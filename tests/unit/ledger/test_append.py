@@ -53,6 +53,8 @@ ENDS = {
     "a bare number": (HONEST + b"42\n", Result.FAILS, 1),
     "a chain that is a number": (HONEST + b'{"chain": 5}\n', Result.FAILS, 1),
     "rows without a chain": (b'{"old": 1}\n{"old": 2}\n', Result.BOUNDED, 0),
+    "a chain that is null": (b'{"a": 1, "chain": null}\n', Result.BOUNDED, 0),
+    "an empty chain": (b'{"a": 1, "chain": ""}\n', Result.FAILS, 1),
     "only blank lines": (b"\n\n", Result.HOLDS, 0),
 }
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,7 +25,7 @@ from tests.support.faults import FailAt
 
 STEPS_BEFORE = ("lock.open", "ledger.open", "ledger.read", "intent.write", "intent.sync")
 STEPS_OF_WRITE = ("ledger.write", "ledger.sync")
-STEPS_AFTER = ("intent.clear", "ledger.close")
+STEPS_AFTER = ("intent.clear", "ledger.close", "lock.close")
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.EACCES)
 
 
@@ -226,6 +228,7 @@ def test_a_stopped_process_with_the_lock_makes_us_refuse(tmp_path: Path) -> None
 
 WRITE = """
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from engine.ledger.append import append
 for number in range(int(sys.argv[2])):
@@ -233,13 +236,17 @@ for number in range(int(sys.argv[2])):
 """
 
 
-def test_eight_processes_lose_no_row_and_fork_no_chain(tmp_path: Path) -> None:
-    """8 writers with 50 rows each give 400 rows in one chain, each writer's in order."""
+def test_sixteen_processes_lose_no_row_and_fork_no_chain(tmp_path: Path, sweep: Callable[[int], int]) -> None:
+    """16 writers that append at once give one chain with every row in it (--sweep 500 for 8,000 rows)."""
+    rows = sweep(12)
     path = tmp_path / "a.jsonl"
-    writers = [subprocess.Popen([sys.executable, "-c", WRITE, path, "50", str(writer)]) for writer in range(8)]
-    assert [writer.wait() for writer in writers] == [0] * 8
+    writers = [subprocess.Popen([sys.executable, "-c", WRITE, path, str(rows), str(writer)]) for writer in range(16)]
+    assert [writer.wait() for writer in writers] == [0] * 16
     report = verify_chain(FileSource(path), strict=True)
-    assert (report.result, report.reference.rows) == (Result.HOLDS, 400)
+    assert (report.result, report.reference.rows) == (Result.HOLDS, 16 * rows)
+    written = [json.loads(line) for line in path.read_bytes().splitlines()]
+    for writer in range(16):
+        assert [row["n"] for row in written if row["writer"] == str(writer)] == list(range(rows))
 
 
 def test_a_file_size_limit_leaves_no_torn_row(tmp_path: Path) -> None:
