@@ -41,9 +41,16 @@ class Declarations:
     def note(self, text: str) -> None:
         """Take one stripped line that holds the operation's name; anything but a declaration is passed over."""
         found = _declaration(text)
-        if found is None:
-            return
-        line, declaration = found
+        if found is not None:
+            self._keep(*found)
+
+    def take(self, later: Declarations) -> None:
+        """Add the declarations of a later part of the file."""
+        for line, declaration in later.by_line.items():
+            self._keep(line, declaration)
+        self.over_limit = self.over_limit or later.over_limit
+
+    def _keep(self, line: int, declaration: Declaration) -> None:
         size = len(declaration.why) + len(declaration.resume) + len(declaration.sha256)
         if len(self.by_line) >= MAX_DECLARATIONS or self.bytes + size > MAX_DECLARATION_BYTES:
             self.over_limit = True

@@ -117,7 +117,7 @@ def _verify(
             whole = Stretch(0, survey.size, 1)
             chunks = [walk_stretch(source, whole, declarations, rules, rows, watch, observer)]  # 3
     except (CannotLookError, OSError) as exc:
-        return _unreadable(source, exc, rules)
+        return unreadable_report(source, exc, rules)
     return build_report(source, survey, chunks, declarations, rules)  # 4
 
 
@@ -267,7 +267,8 @@ def build_report(
     )
 
 
-def _unreadable(source: Source, exc: Exception, rules: Rules) -> ChainReport:
+def unreadable_report(source: Source, exc: Exception, rules: Rules) -> ChainReport:
+    """Report a source that could not be read: the reference's fields of that case, and COULD_NOT_LOOK."""
     reference = ReferenceFields(
         ok=False,
         rows=0,

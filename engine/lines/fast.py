@@ -36,6 +36,11 @@ _HEX_COLUMNS = tuple(
 )
 """Places of fixed hex digits within a quoted digest, and what must stand there under each recipe."""
 _format = msgspec.json.format
+_SEPARATOR = "\x7f"
+_SEPARATOR_BYTES = _SEPARATOR.encode()
+_JOINT = b', "' + _SEPARATOR_BYTES + b'", '
+SERIALISER_DEPTH = 254
+"""orjson refuses to write deeper values, so a line that made the round trip nests no deeper."""
 
 
 def _exact_float(token: str) -> float:
@@ -54,7 +59,7 @@ REFUSED = (ValueError, TypeError, RecursionError, msgspec.MsgspecError)
 def decode(line: bytes) -> Any | None:
     """Return the value of a line that is provably canonical, else None (also for a canonical `null`).
 
-    Nesting is the caller's to bound.
+    The value nests no deeper than `SERIALISER_DEPTH`.
     """
     try:
         value = _decode(line)
@@ -86,7 +91,7 @@ class Proved:
 
 
 def prove(line: bytes) -> Proved | None:
-    """Return the row of a line that is provably canonical, else None; nesting is the caller's to bound."""
+    """Return the row of a line that is provably canonical, else None."""
     start = line.find(_LIST_START)
     if start >= 0:
         proved = _prove_around(line, start + len(_LIST_START) - len(_DIGEST_START))
@@ -126,3 +131,42 @@ def digest_list(inner: bytes) -> bool:
     return inner.translate(_HEX_TO_ONE) == wanted and all(
         inner[at::_STEP] == recipes.translate(column) for at, column in _HEX_COLUMNS
     )
+
+
+def decode_lines(lines: list[bytes]) -> list[Any] | None:
+    """Return the values of several lines at once when all are provably canonical, else None.
+
+    The lines are read as one array with a separator element between them. The separator's byte stands in none of the
+    lines, so when every second element is the separator, each line is exactly one value and none borrows a bracket
+    from its neighbour. No value nests deeper than `SERIALISER_DEPTH`.
+    """
+    if len(lines) == 1:
+        value = decode(lines[0])
+        return None if value is None else [value]
+    joined = _JOINT.join(lines)
+    if joined.count(_SEPARATOR_BYTES) != len(lines) - 1:
+        return None
+    document = b"[" + joined + b"]"
+    try:
+        values = _decode(document)
+        if _format(_dumps(values), indent=0) != document:
+            return None
+    except REFUSED:
+        return None
+    separators = values[1::2]
+    if len(values) != 2 * len(lines) - 1 or separators.count(_SEPARATOR) != len(separators):
+        return None
+    return list(values[::2])
+
+
+def bodies_of_proved(rows: list[dict[str, Any]], sizes: list[int]) -> list[bytes]:
+    """Return the chain bodies of rows that `decode_lines` vouched for and whose `chain` was taken out.
+
+    `sizes` are the lengths of the bodies: sorting keys moves bytes but never changes their number.
+    """
+    text = _format(_dumps(rows, option=_SORTED), indent=0)
+    bodies, start = [], 1
+    for size in sizes:
+        bodies.append(text[start : start + size])
+        start += size + 2
+    return bodies
