@@ -10,16 +10,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NoReturn
 
 from engine.clock import Clock, format_time, utc_now
 from engine.digests import json_digest
 from engine.errors import LifecycleError, RefusedError, UsageError
+from engine.ledger.append import append
 from engine.receipts.content import DigestedSide, SideSum, digest_side
 from engine.receipts.display import kind_word, shown
 from engine.receipts.keys import digest_of
 from engine.receipts.recompute import Matcher
 from engine.receipts.schema import RECEIPT_KIND, SCHEMA_V2
+from engine.storage.files import DEFAULT_LOCK_SECONDS
+from engine.storage.outcome import OutcomeUnknownError
 
 _GATE = object()
 
@@ -88,6 +92,30 @@ class CompactionReceipt:
         for name, label in (("compactor", compactor), ("method", method)):
             _require_label(name, label)
         return _receipt_row(self._pre, self._post, self._claimed, (compactor, method), self._opened_at)
+
+    def seal(
+        self,
+        ledger: str | Path,
+        *,
+        compactor: str,
+        method: str,
+        clock: Clock = utc_now,
+        lock_seconds: float = DEFAULT_LOCK_SECONDS,
+    ) -> dict[str, Any]:
+        """Append the receipt as one chained row of a ledger, and return the row as written.
+
+        Both labels are claims: the chain shows that they were not edited later, not that they were true. Raises as
+        `row` and as `engine.ledger.append.append`; the receipt stays open when nothing was stored, and is taken as
+        sealed when the outcome is not known.
+        """
+        row = self.row(compactor=compactor, method=method)
+        try:
+            appended = append(Path(ledger), row, clock=clock, lock_seconds=lock_seconds)
+        except OutcomeUnknownError:
+            self._sealed = True
+            raise
+        self._sealed = True
+        return appended.row
 
     def _require_open(self) -> None:
         if self._sealed:
