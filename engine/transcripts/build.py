@@ -37,9 +37,9 @@ class Block:
 
 def is_redacted(text: str) -> bool:
     """Tell whether a text carries a mark that published transcripts put in place of content."""
-    if "REDACTED" in text and REDACTION_WORD.search(text):
+    if REDACTION_MARKS[0] in text or REDACTION_MARKS[1] in text:
         return True
-    return any(mark in text for mark in REDACTION_MARKS)
+    return "REDACTED" in text and REDACTION_WORD.search(text) is not None
 
 
 def text_block(role: Role, kind: Kind, text: str, *, flags: Iterable[Flag] = ()) -> Block:
