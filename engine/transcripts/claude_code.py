@@ -180,16 +180,19 @@ class _Rounds:
     def _after(self, node: Node, stop: int, end: int, meta: Mapping[str, Any]) -> tuple[Base, str | None]:
         """Return what a compaction left: summary, preserved messages, then attachments and command rows."""
         rows = [n for n in self._session.nodes[stop:end] if not n.side_chain and n.keys]
-        summary = rows[0] if rows and rows[0].is_summary else None
+        summary: Node | None = None
         preserved, reasons = self._preserved(meta)
         kept = {n.uuid for n in preserved}
         tail: list[Node] = []
         for row in rows:
-            if row is summary or row.uuid in kept:
+            if row.uuid in kept:
                 continue
-            if row.kind == "assistant" or (row.kind == "user" and not (row.is_command or row.is_summary)):
+            if row.is_summary and summary is None:
+                summary = row
+            elif _speaks(row):
                 break
-            tail.append(row)
+            else:
+                tail.append(row)
         left = [*([summary] if summary else []), *preserved, *tail]
         if summary is None:
             reasons.append(Reason.SUMMARY_MISSING)
@@ -239,7 +242,12 @@ def _events(session: Session) -> Iterable[tuple[Node, int]]:
         elif node.keys and not node.side_chain:
             if node.is_summary and not announced:
                 yield node, node.index
-            announced = False
+            announced = announced and not node.is_summary and not _speaks(node)
+
+
+def _speaks(node: Node) -> bool:
+    """Tell whether the conversation goes on with this row: an answer, or a prompt that is no command."""
+    return node.kind == "assistant" or (node.kind == "user" and not (node.is_command or node.is_summary))
 
 
 def _metadata(node: Node, *names: str) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ flagged. A repaired path is a guess that says so.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from engine.transcripts.build import ItemBuilder
@@ -74,7 +74,7 @@ class PathFinder:
         taken: set[str] = set()
         here: Node | None = leaf
         while here is not None:
-            walk = walk_up(here.uuid, self._parent, known, base.uuids | taken)
+            walk = walk_up(here.uuid, self._parent, known, _Either(base.uuids, taken))
             taken.update(walk.path)
             nodes = [self._node(uuid) for uuid in walk.path]
             path.nodes.extend(node for node in nodes if node.uuid in wanted)
@@ -132,6 +132,17 @@ class _Known:
     def __contains__(self, uuid: object) -> bool:
         index = self._session.by_uuid.get(uuid) if isinstance(uuid, str) else None
         return index is not None and index >= self._start
+
+
+@dataclass(frozen=True, slots=True)
+class _Either:
+    """The ids of two sets, without copying them."""
+
+    one: Container[str]
+    other: Container[str]
+
+    def __contains__(self, uuid: object) -> bool:
+        return uuid in self.one or uuid in self.other
 
 
 def _main(node: Node) -> bool:

@@ -49,6 +49,7 @@ class Entry:
 
     keys: tuple[str, ...]
     raw: Any
+    user_turn: bool = False
 
     @property
     def wire(self) -> str:
@@ -177,7 +178,7 @@ class _Replay:
         native = item.get("id")
         name = native if isinstance(native, str) and native else None
         keys = self.builder.add(item, blocks, row.place, native_id=name, time=time, flags=row.flags, part=part)
-        entry = Entry(keys, item)
+        entry = Entry(keys, item, is_user_turn(item))
         if name is not None:
             self._by_id[name] = entry
         return entry
@@ -196,10 +197,14 @@ class _Replay:
                 pass  # repeats of response items, and notices for the screen
 
     def _roll_back(self, place: Place, turns: int) -> None:
-        starts = [index for index, entry in enumerate(self._context) if is_user_turn(entry.raw)]
-        if turns <= 0 or not starts:
+        cut, left = None, turns
+        for position in range(len(self._context) - 1, -1, -1):
+            if left <= 0:
+                break
+            if self._context[position].user_turn:
+                cut, left = position, left - 1
+        if cut is None:
             return
-        cut = starts[-min(turns, len(starts))]
         for entry in self._context[cut:]:
             self.builder.flag(entry.keys, Flag.OFF_PATH)
         del self._context[cut:]
@@ -281,7 +286,7 @@ class _Replay:
         left = LEGACY_BUDGET_BYTES
         kept: list[Entry] = []
         for entry in reversed(self._context):
-            prompt = message_text(entry.raw) if is_user_turn(entry.raw) else None
+            prompt = message_text(entry.raw) if entry.user_turn else None
             if prompt is None:
                 continue
             size = len(prompt.encode("utf-8", "surrogatepass"))
@@ -305,7 +310,7 @@ class _Replay:
         raw = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
         flags = frozenset({Flag.REPAIRED})
         blocks = [text_block(Role.USER, Kind.PROMPT, text)]
-        return Entry(self.builder.add(raw, blocks, row.place, time=time, flags=flags, part=2), raw)
+        return Entry(self.builder.add(raw, blocks, row.place, time=time, flags=flags, part=2), raw, user_turn=True)
 
 
 CODEX = CodexReader()

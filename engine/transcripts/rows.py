@@ -14,20 +14,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import CannotLookError
-from engine.findings import Code
 from engine.lines.reader import Line, read_lines
 from engine.lines.source import MemorySource, Source
 from engine.lines.strict import nesting_depth
 from engine.transcripts.decode import LOOSE, Decoded, decode_json, decode_text, lossy_codes
 from engine.transcripts.item import Flag, Place
+from engine.transcripts.joining import Joiner
 from engine.transcripts.notices import (
     BYTE_ORDER_MARK,
     EMPTY_FILE,
     LINE_TOO_DEEP,
     LINE_TOO_LONG,
-    LINE_UNFINISHED,
     LINE_UNREADABLE,
-    LINES_JOINED,
     NUL_RUN,
     SINGLE_ARRAY,
     TRANSCODED,
@@ -37,7 +35,6 @@ from engine.transcripts.options import ReadOptions, Watch, admit
 from engine.transcripts.rounds import SourceFile
 from engine.transcripts.streams import HashingSource, head_of, transcoded, utf16_codec
 
-MAX_JOINED_LINES = 16
 UTF8_MARK = b"\xef\xbb\xbf"
 CODE_OF_BLANK = b" \t\r\n\x00"
 
@@ -61,7 +58,7 @@ class Rows:
         size = admit(source, options.limits.file_bytes)
         self._watch = Watch(options, "read transcript", size)
         self._hashing = HashingSource(source)
-        self._pending: list[tuple[Line, str]] = []
+        self._joiner = Joiner(options.limits.nesting, notices)
 
     def __iter__(self) -> Iterator[Row]:
         """Yield every readable row in file order; notes what could not be read."""
@@ -90,11 +87,11 @@ class Rows:
         for line in read_lines(source, universal=False, max_bytes=self._options.limits.line_bytes):
             self._watch.at(line.offset)
             if line.data is None:
-                self._flush()
+                self._joiner.flush()
                 self._notices.add(LINE_TOO_LONG, line.number, claimed=f"{line.length} bytes", found=self._digest(line))
                 continue
             yield from self._line(line, self._cleaned(line, line.data))
-        self._flush()
+        self._joiner.flush()
 
     def _cleaned(self, line: Line, data: bytes) -> bytes:
         if line.number == 1 and data.startswith(UTF8_MARK):
@@ -110,9 +107,9 @@ class Rows:
         text, lossy = decode_text(data)
         decoded = decode_json(text, self._options.limits.nesting)
         if not decoded.pieces:
-            yield from self._unread(line, text, decoded)
+            yield from self._unread(line, text, decoded, lossy=lossy)
             return
-        self._flush()
+        self._joiner.flush()
         for code in (*lossy_codes(lossy=lossy), *decoded.codes):
             self._notices.add(code, line.number)
         whole = len(decoded.pieces) == 1 and not decoded.repaired
@@ -120,41 +117,16 @@ class Rows:
             place = self._place(line) if whole or lossy else self._part(line, text, piece.start, piece.end)
             yield Row(piece.value, place, _flags(lossy=lossy, repaired=decoded.repaired))
 
-    def _unread(self, line: Line, text: str, decoded: Decoded) -> Iterator[Row]:
+    def _unread(self, line: Line, text: str, decoded: Decoded, *, lossy: bool) -> Iterator[Row]:
         if LINE_TOO_DEEP in decoded.codes:
-            self._flush()
+            self._joiner.flush()
             self._notices.add(LINE_TOO_DEEP, line.number)
             return
-        self._pending.append((line, text.rstrip("\r")))
-        joined = self._join()
+        joined = self._joiner.add(line, text, lossy=lossy)
         if joined is not None:
-            yield joined
-        elif len(self._pending) >= MAX_JOINED_LINES or not line.terminated:
-            self._flush()
-
-    def _join(self) -> Row | None:
-        """Join the waiting lines when together they are one object: a raw line break stood in a string."""
-        if len(self._pending) == 1 or not self._pending[0][1].lstrip().startswith("{"):
-            return None
-        text = "\n".join(part for _, part in self._pending).strip()
-        if nesting_depth(text, self._options.limits.nesting) > self._options.limits.nesting:
-            return None
-        try:
-            value = LOOSE.decode(text)
-        except (ValueError, RecursionError):
-            return None
-        first, last = self._pending[0][0], self._pending[-1][0]
-        self._pending.clear()
-        self._notices.add(LINES_JOINED, first.number, found=f"lines {first.number} to {last.number}")
-        place = Place(self._given.name, first.number, first.offset, last.offset + last.length - first.offset)
-        return Row(value, place, _flags(lossy=False, repaired=True))
-
-    def _flush(self) -> None:
-        """Give up on the waiting lines."""
-        pending, self._pending = self._pending, []
-        for line, text in pending:
-            code: Code = LINE_UNREADABLE if line.terminated else LINE_UNFINISHED
-            self._notices.add(code, line.number, found=text)
+            first, last = joined.first, joined.last
+            place = Place(self._given.name, first.number, first.offset, last.offset + last.length - first.offset)
+            yield Row(joined.value, place, _flags(lossy=joined.lossy, repaired=True))
 
     def _array(self, source: Source) -> Iterator[Row]:
         """Read the entries of one JSON array as rows, up to the first that cannot be read."""
