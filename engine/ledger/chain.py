@@ -135,17 +135,19 @@ class Walk:
             return 0
         size = min(self.batch, BATCH_BYTES // (len(first) + 1))
         if size < SMALLEST_BATCH:
-            self.batch = max(self.batch, SMALLEST_BATCH)
+            self.batch = min(BATCH, self.batch * 2)
             return 0
         batch = lines[start : start + size]
         rows = self._decode(batch)
         if rows is None:
-            self.batch = size // 4
+            self.batch = max(1, size // 4)
             return self._fast_batch(lines, start)
         taken = self._link_batch(batch, rows)  # type: ignore[arg-type]  # proved: every line is bytes
-        self.batch = min(BATCH, self.batch * 2)
-        # A line that did not link goes alone before the next batch is tried.
-        self.next_batch = start + taken + (taken < len(batch))
+        if taken == len(batch):
+            self.batch = min(BATCH, self.batch * 2)
+        else:
+            # A line that did not link goes alone, and where one line is odd its neighbours often are.
+            self.batch, self.next_batch = 1, start + taken + 1
         return taken
 
     def _decode(self, batch: list[bytes | None]) -> list[Any] | None:

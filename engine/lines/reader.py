@@ -60,6 +60,17 @@ class Block:
     size: int
     """Bytes read for this block (progress; a long line's bytes count where it ends)."""
 
+    def parts(self, count: int) -> Iterator[Block]:
+        """Yield the block in pieces of at most so many lines; the size stands in the last piece."""
+        if len(self.lines) <= count:
+            yield self
+            return
+        for start in range(0, len(self.lines), count):
+            end = start + count
+            endings = None if self.endings is None else self.endings[start:end]
+            lengths = {at - start: length for at, length in self.lengths.items() if start <= at < end}
+            yield Block(self.lines[start:end], endings, lengths, self.size if end >= len(self.lines) else 0)
+
 
 def read_lines(source: Source, *, universal: bool, max_bytes: int) -> Iterator[Line]:
     """Yield every line of a source in order, blank ones included.
