@@ -1,7 +1,7 @@
 """Measures memory, first progress and cancel on large and hostile ledgers: `python tests/benchmarks/chain_memory.py`.
 
-Each case runs in a process of its own on a file of the size given (in MiB, 1024 by default; kinds may follow); memory is the
-peak above what the process held before it started. Leaves with 1 when a figure is short.
+Each case runs in a process of its own on a file of the size given (in MiB, 1024 by default; kinds may follow); memory
+is the peak above what the process held before it started. Leaves with 1 when a figure is short.
 """
 
 from __future__ import annotations
