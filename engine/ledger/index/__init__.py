@@ -1,0 +1,1 @@
+"""Which rows does a big ledger hold, found without reading it again?"""
