@@ -27,6 +27,8 @@ FORK_WINDOW: Final = 2048
 """Earlier rows tried when a link fits another row than its predecessor (two writers, or a copied row)."""
 FORK_TRIES: Final = 64
 """Mismatches per chunk that are tried; more than that is not a fork."""
+FORK_BYTES: Final = 64 * 1024 * 1024
+"""Bytes digested per chunk for those tries, so that long rows do not hold up a cancel."""
 BATCH: Final = 32
 """Lines proved at once on the fast road."""
 SMALLEST_BATCH: Final = 4
@@ -71,6 +73,7 @@ class Walk:
         self.unknown = False
         self.recent: deque[tuple[int, str]] = deque(maxlen=FORK_WINDOW)
         self.fork_tries = 0
+        self.fork_bytes = FORK_BYTES
         self.batch = BATCH
         self.next_batch = 0  # position in the block before which lines go one at a time
 
@@ -213,7 +216,9 @@ class Walk:
         if parsed.duplicates:
             first, last = parsed.values[0]
             note = f"first {first!r:.{SHOWN}}, last {last!r:.{SHOWN}}"
-            self._break(codes.DUPLICATE_KEY.name, claimed=parsed.duplicates[0], note=note)
+            # The whole key stands only in the reference's text of the first break; a key can be as long as a line.
+            key = parsed.duplicates[0] if not self.chunk.breaks else parsed.duplicates[0][:SHOWN]
+            self._break(codes.DUPLICATE_KEY.name, claimed=key, note=note)
         if parsed.constants:
             self._keep(Event(self.line, codes.NAN_VALUE.name))
         if parsed.problem is not None or not isinstance(parsed.value, dict):
@@ -280,6 +285,9 @@ class Walk:
             return None
         self.fork_tries += 1
         for row, chain in reversed(self.recent):
+            self.fork_bytes -= len(body)
+            if self.fork_bytes < 0:
+                return None
             if chain_value(chain, body) == claimed:
                 return row
         return 0 if chain_value(GENESIS, body) == claimed else None
@@ -311,7 +319,8 @@ class Walk:
         self.chunk.chained += 1
         self.previous, self.unknown = claimed, False
         self.chunk.head = claimed
-        self.recent.append((self.chunk.rows, claimed))
+        if len(claimed) <= SHOWN:  # thousands of remembered values must not grow with what rows claim
+            self.recent.append((self.chunk.rows, claimed))
 
     def _not_looked_at(self, code: str, found: str, limit: str) -> None:
         """Note a line past a limit: whether it was a row is not known, so the next link cannot be checked."""
