@@ -62,3 +62,8 @@ def test_opaque_and_image_blocks_are_told_apart_by_their_content() -> None:
     """Two encrypted values or two images with other bytes have other canonical contents."""
     assert opaque_block(Role.USER, "x", {"a": 1}).content != opaque_block(Role.USER, "x", {"a": 2}).content
     assert image_block(Role.USER, "image/png", "AA").content != image_block(Role.USER, "image/png", "AB").content
+
+
+def test_the_order_of_keys_is_no_content() -> None:
+    """The same value written in another order is the same opaque block."""
+    assert opaque_block(Role.USER, "x", {"a": 1, "b": 2}) == opaque_block(Role.USER, "x", {"b": 2, "a": 1})

@@ -272,3 +272,85 @@ def test_images_are_known_by_size_and_digest() -> None:
     assert item.kind is Kind.IMAGE
     assert item.size < 300
     assert "4000 bytes" in item.text
+
+
+def second_stretch() -> ClaudeSession:
+    """Write a compaction and one exchange after it."""
+    session = compacted()
+    session.chat("3")
+    return session
+
+
+def close(session: ClaudeSession) -> ClaudeSession:
+    """Write a second compaction."""
+    session.boundary("b2", preTokens=50)
+    session.summary("s2", "second summary")
+    return session
+
+
+def test_a_dangling_parent_after_a_boundary_goes_on_with_the_row_before() -> None:
+    """A break inside a later stretch loses nothing of that stretch."""
+    session = second_stretch()
+    session.user("u-4", "prompt 4: x", parent="gone")
+    found = close(session).read()
+    assert texts(found, found.rounds[1].pre) == [SUMMARY_TEXT, "prompt 3", "answer 3", "prompt 4"]
+    assert Reason.REPAIRED_PATH in found.rounds[1].pre.reasons
+
+
+@pytest.mark.parametrize("parent", ["a-1", None])
+def test_a_row_that_hangs_on_the_old_history_ends_at_the_boundary(parent: str | None) -> None:
+    """Neither the old history nor the branch beside it comes back; the summary stays."""
+    session = second_stretch()
+    session.user("u-4", "prompt 4: x", parent=parent)
+    found = close(session).read()
+    assert texts(found, found.rounds[1].pre) == [SUMMARY_TEXT, "prompt 4"]
+    assert Reason.REPAIRED_PATH in found.rounds[1].pre.reasons
+    assert Flag.OFF_PATH in found.items["u-3#0"].flags
+    assert "transcript_order_disagrees" in notice_names(found)
+
+
+def test_a_micro_compaction_clears_only_the_named_result_of_a_row() -> None:
+    """Of two results in one row, the one that is named is replaced."""
+    session = ClaudeSession()
+    session.calls("c1", "t1", message="m")
+    session.calls("c2", "t2", message="m")
+    results = [{"type": "tool_result", "tool_use_id": name, "content": f"out {name}: x"} for name in ("t1", "t2")]
+    session.user("r1", results)
+    session.row("system", "m1", subtype="microcompact_boundary", microcompactMetadata={"compactedToolIds": ["t2"]})
+    found = session.read()
+    (round_,) = found.rounds
+    assert texts(found, round_.post)[2:] == ["out t1", "[Old tool result content cleared]"]
+    assert (round_.index, round_.claimed.tokens_after) == (1, None)
+    assert len(round_difference(found, round_).dropped) == 1
+
+
+def test_a_cleared_attachment_is_replaced_too() -> None:
+    """A micro-compaction may name attachments by row."""
+    session = ClaudeSession()
+    session.row("attachment", "t1", attachment={"type": "file", "content": "body: x"})
+    session.chat("1")
+    session.row(
+        "system", "m1", subtype="microcompact_boundary", microcompactMetadata={"clearedAttachmentUUIDs": ["t1"]}
+    )
+    found = session.read()
+    assert texts(found, found.rounds[0].post) == ["[Old tool result content cleared]", "prompt 1", "answer 1"]
+
+
+def test_rows_between_a_boundary_and_its_summary_are_no_second_round() -> None:
+    """An attachment or a sub-agent's row may stand before the summary."""
+    session = ClaudeSession()
+    session.chat("1")
+    session.boundary("b1", preTokens=10, postTokens=3)
+    session.row("attachment", "t1", attachment={"type": "file", "content": "body: x"})
+    session.user("x1", "sub: x", isSidechain=True)
+    session.summary("s1")
+    found = session.read()
+    assert [texts(found, r.post) for r in found.rounds] == [[SUMMARY_TEXT, "body"]]
+
+
+def test_a_preserved_segment_that_is_not_linked_is_unresolved() -> None:
+    """A tail that never reaches its head keeps nothing."""
+    session = compacted(postTokens=9, preservedSegment={"headUuid": "elsewhere", "tailUuid": "a-2"})
+    found = session.read()
+    assert texts(found, found.rounds[0].post) == [SUMMARY_TEXT]
+    assert Reason.PRESERVED_UNRESOLVED in found.rounds[0].post.reasons

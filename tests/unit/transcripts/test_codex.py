@@ -48,6 +48,28 @@ def test_a_local_compaction_is_exact_on_both_sides() -> None:
     assert (round_.pre.state, round_.post.state) == (SideState.EXACT, SideState.EXACT)
     assert round_.claimed.method == "local"
     assert found.items[str(round_.summary_key)].kind is Kind.SUMMARY
+    assert round_.index == 1
+
+
+def test_a_summary_without_the_usual_opening_is_found_by_its_text() -> None:
+    """The record carries the text; the entry that holds it is the summary."""
+    session = CodexSession()
+    session.user("one: x")
+    history = [codex_message("user", "my own words"), codex_message("user", "one: x")]
+    session.event("compacted", message="my own words", replacement_history=history)
+    found = session.read()
+    assert found.items[str(found.rounds[0].summary_key)].text == "my own words"
+    assert found.rounds[0].post.state is SideState.EXACT
+
+
+def test_a_second_session_row_names_the_parent() -> None:
+    """A fork repeats the parent's first row behind its own."""
+    session = CodexSession()
+    session.event("session_meta", id="c0", cli_version="0.1")
+    session.event("session_meta", id="c1", cli_version="0.2")
+    found = session.read()
+    assert (found.session, found.parent_session, found.tool_version) == ("c1", "c0", "0.142.2")
+    assert [(f.code.name, f.claimed) for f in found.notices] == [("transcript_copied_rows", "c0")]
 
 
 def test_an_old_record_without_history_is_rebuilt_and_partial() -> None:
@@ -133,7 +155,8 @@ def test_tokens_before_and_after_are_claims_of_the_log() -> None:
     session.user("one: " + "x" * 200)
     session.event("event_msg", type="token_count", info={"last_token_usage": {"total_tokens": 90}})
     session.event("compacted", message=LOCAL, replacement_history=[codex_message("user", LOCAL)])
-    session.event("event_msg", type="token_count", info={"last_token_usage": {"total_tokens": 12}})
+    for tokens in (12, 99):
+        session.event("event_msg", type="token_count", info={"last_token_usage": {"total_tokens": tokens}})
     claimed = session.read().rounds[0].claimed
     assert (claimed.tokens_before, claimed.tokens_after) == (90, 12)
 

@@ -138,3 +138,12 @@ def test_the_parent_session_is_named() -> None:
     session.rows[0]["parentSession"] = "p0"
     session.user("a", "one: x", parent=None)
     assert session.read().parent_session == "p0"
+
+
+def test_a_compaction_by_a_hook_says_so() -> None:
+    """The method is the tool's claim."""
+    session = PiSession()
+    conversation(session, "1")
+    session.entry("compaction", "k1", summary="sum: x", firstKeptEntryId="u1", tokensBefore=5, fromHook=True)
+    session.entry("compaction", "k2", summary="sum: y", firstKeptEntryId="u1", tokensBefore=5, fromHook=False)
+    assert [r.claimed.method for r in session.read().rounds] == ["hook", "summary"]

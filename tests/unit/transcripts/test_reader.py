@@ -41,6 +41,28 @@ def test_content_decides(session: Lines, name: str) -> None:
     assert choose_reader(MemorySource("x", session.data().decode().encode("utf-16"))).name == name
 
 
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [
+        (b'{"sessionId":"s","uuid":"u","type":"user","message":{}}', "claude-code"),
+        (b'{"record_type":"state"}\n{"type":"message","role":"user","content":[]}', "codex"),
+        (b'{"timestamp":"t","type":"event_msg","payload":{}}', "codex"),
+        (b'{"type":"session","id":"1","cwd":"/w"}', "pi"),
+        (b'{"id":"e","type":"assistant.turn_start","data":{}}', "copilot-cli"),
+    ],
+)
+def test_a_head_without_the_strongest_mark_is_still_recognised(head: bytes, name: str) -> None:
+    """Older and cut files lack the row that names the tool."""
+    assert choose_reader(MemorySource("x", head)).name == name
+
+
+def test_a_fork_with_other_contents_is_not_taken_for_the_original() -> None:
+    """The same tree with another message form must not be read as if it were empty."""
+    head = b'{"sessionId":"s","uuid":"u","parentUuid":null,"message":{"role":"user","parts":[]}}'
+    with pytest.raises(UsageError):
+        choose_reader(MemorySource("x", head))
+
+
 def test_names_are_unique_and_described() -> None:
     """The registry can be listed to a user."""
     assert len({r.name for r in READERS}) == len(READERS)

@@ -107,6 +107,31 @@ def test_a_raw_line_break_inside_a_string_is_joined() -> None:
     assert [(f.code.name, f.line) for f in found.findings()] == [("transcript_lines_joined", 2)]
 
 
+def test_a_cut_record_is_not_joined_with_the_next_one() -> None:
+    """Of two cut records in a row only the second, whose end follows, is put together."""
+    rows, found = read(b'{"n":1,"text":"cut\n{"n":2,"text":"first\nsecond"}\n{"n":3}\n')
+    assert [row.value["n"] for row in rows] == [2, 3]
+    assert rows[0].value["text"] == "first\nsecond"
+    assert [(f.code.name, f.line) for f in found.findings()] == [
+        ("transcript_line_unreadable", 1),
+        ("transcript_lines_joined", 2),
+    ]
+
+
+def test_a_joined_record_keeps_the_flag_of_a_lossy_part() -> None:
+    """Bytes that are no UTF-8 in one half mark the whole, and the next record starts clean."""
+    rows, _ = read(b'{"text":"a\xff\nb"}\n{"text":"c\nd"}\n')
+    assert rows[0].flags == {Flag.LOSSY_DECODE, Flag.REPAIRED}
+    assert rows[1].flags == {Flag.REPAIRED}
+
+
+def test_an_open_string_is_not_joined_for_ever() -> None:
+    """After sixteen lines the beginning is given up; later rows are read."""
+    rows, found = read(b'{"text":"a\n' + b"more\n" * 40 + b'{"n":3}\n')
+    assert [row.value for row in rows] == [{"n": 3}]
+    assert names(found) == ["transcript_line_unreadable"] * 41
+
+
 def test_a_line_over_the_limit_is_passed_over_with_size_and_digest() -> None:
     """A long line costs a notice that names size and digest, not the file."""
     rows, found = read(b'{"n":1}\n{"image":"' + b"A" * 5000 + b'"}\n{"n":3}\n', TranscriptLimits(line_bytes=1000))
