@@ -1,0 +1,304 @@
+"""What do the given ledgers and sessions say together?
+
+The line the data runs along, and nothing else: load → verify → recompute → judge. Start reading here.
+
+1. load: find and classify the inputs (`engine.load`).
+2. read: transcripts into rounds, content files into items; what cannot be read is a refusal beside the rest.
+3. verify: each ledger's chain and each receipt against itself, on one reading.
+4. recompute: link receipts to the content held, by digest, and recompute their drops.
+5. judge: one result per question and ledger, side by side and never added up; problems first.
+
+Content that was never given cannot be judged; a receipt without content stays "not checked" on that question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from engine.errors import WinnowError
+from engine.findings import UNWATCHED, Code, Finding, Result, Severity, Watch, worst
+from engine.ledger.pins import Pin, PinReport, check_pins, read_pin_file
+from engine.ledger.report import ChainReport, Limits
+from engine.ledger.verify import DEFAULT_LIMITS
+from engine.load import Input, InputKind, load_inputs, of_kind
+from engine.receipts.candidates import ContentIndex, HeldContent
+from engine.receipts.link import Link, iterate_links, receipts_of
+from engine.receipts.sweep import OnReceipt, SweepReport, ignore_receipt, sweep_ledger
+from engine.transcripts.content import read_content
+from engine.transcripts.reader import read_transcript
+from engine.transcripts.rounds import SideState, Transcript
+
+LINKS_KEPT = 2000
+"""Links kept with their content per ledger; a sweep over more counts them and keeps the failing ones first."""
+
+NOT_READ = Code("input_not_read", Severity.LIMIT, "this file was recognised but could not be read")
+
+
+class Question(StrEnum):
+    """What is asked of a ledger; each has its own answer."""
+
+    SELF_CONSISTENT = "self_consistent"
+    CHAIN = "chain"
+    HEAD_PIN = "head_pin"
+    SIGNATURE = "signature"
+    CONTENT = "content"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer: result, how many it counts, and the words that say its scope."""
+
+    question: Question
+    result: Result
+    words: str
+    counted: int = 0
+    of: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Everything that receipts can be held against, and what could not be read."""
+
+    transcripts: tuple[tuple[Input, Transcript], ...]
+    contents: tuple[tuple[Input, HeldContent], ...]
+    refused: tuple[tuple[Input, Finding], ...]
+
+    def index(self, watch: Watch = UNWATCHED) -> ContentIndex:
+        """Digest every side and content file."""
+        return ContentIndex.of([t for _, t in self.transcripts], [c for _, c in self.contents], watch=watch)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerReview:
+    """One ledger judged."""
+
+    input: Input
+    sweep: SweepReport
+    pins: tuple[PinReport, ...]
+    links: tuple[Link, ...]
+    linked: int
+    answers: tuple[Answer, ...]
+
+    @property
+    def chain(self) -> ChainReport:
+        """Return the chain's report."""
+        return self.sweep.chain
+
+    @property
+    def result(self) -> Result:
+        """Return the worst answer that was looked for (a question nobody could ask does not count against it)."""
+        return worst(a.result for a in self.answers if a.of or a.result is Result.FAILS)
+
+    def answer(self, question: Question) -> Answer:
+        """Return the answer to one question."""
+        return next(answer for answer in self.answers if answer.question is question)
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Everything that was opened, judged."""
+
+    inputs: tuple[Input, ...]
+    ledgers: tuple[LedgerReview, ...]
+    held: Held
+    pins: tuple[tuple[Input, Finding], ...]
+
+    @property
+    def refused(self) -> tuple[tuple[Input, Finding], ...]:
+        """Return every input that was not looked at, with the reason."""
+        unread = tuple((i, i.refusal) for i in self.inputs if i.refusal is not None)
+        return (*unread, *self.held.refused, *self.pins)
+
+    @property
+    def result(self) -> Result:
+        """Return the worst result over the ledgers."""
+        return worst(ledger.result for ledger in self.ledgers)
+
+
+def review(
+    paths: Sequence[Path],
+    *,
+    strict: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    pin_files: Sequence[Path] = (),
+    watch: Watch = UNWATCHED,
+) -> Review:
+    """Load, verify, recompute and judge everything below the paths.
+
+    Bad content is a result, never an exception; raises `UsageError` for a path that does not exist and
+    `CancelledError`.
+    """
+    inputs = load_inputs([*paths, *pin_files], on_progress=watch.on_progress, is_cancelled=watch.is_cancelled)  # 1
+    held = hold(inputs, watch)  # 2
+    index = held.index(watch)
+    pins, unread = load_pins(of_kind(inputs, InputKind.PINS))
+    ledgers = of_kind(inputs, InputKind.LEDGER)
+    judged = tuple(
+        review_ledger(each, index, pins_for(each, pins, ledgers), strict=strict, limits=limits, watch=watch)  # 3-5
+        for each in ledgers
+    )
+    return Review(inputs, judged, held, unread)
+
+
+def hold(inputs: Iterable[Input], watch: Watch = UNWATCHED) -> Held:
+    """Read the transcripts and content files among the inputs; what cannot be read is listed."""
+    transcripts: list[tuple[Input, Transcript]] = []
+    contents: list[tuple[Input, HeldContent]] = []
+    refused: list[tuple[Input, Finding]] = []
+    for each in inputs:
+        try:
+            if each.kind is InputKind.TRANSCRIPT:
+                read = read_transcript(
+                    each.source, format=each.format, on_progress=watch.on_progress, is_cancelled=watch.is_cancelled
+                )
+                transcripts.append((each, read))
+            elif each.kind is InputKind.CONTENT:
+                contents.append((each, HeldContent(each.name, read_content(each.source).items)))
+        except WinnowError as error:
+            refused.append((each, Finding(NOT_READ, note=f"{error} ({error.hint})" if error.hint else str(error))))
+    return Held(tuple(transcripts), tuple(contents), tuple(refused))
+
+
+def load_pins(
+    inputs: Iterable[Input],
+) -> tuple[tuple[tuple[Input, tuple[Pin, ...]], ...], tuple[tuple[Input, Finding], ...]]:
+    """Read pin files; what cannot be read is listed."""
+    pins: list[tuple[Input, tuple[Pin, ...]]] = []
+    refused: list[tuple[Input, Finding]] = []
+    for each in inputs:
+        try:
+            pins.append((each, read_pin_file(each.source).pins))
+        except WinnowError as error:
+            refused.append((each, Finding(NOT_READ, note=str(error))))
+    return tuple(pins), tuple(refused)
+
+
+def pins_for(
+    ledger: Input, pins: Iterable[tuple[Input, tuple[Pin, ...]]], ledgers: Sequence[Input]
+) -> tuple[Pin, ...]:
+    """Choose the pins that speak of a ledger: named after it, or beside it when it is the only ledger of the folder.
+
+    A pin names a ledger only by such neighbourhood; a wrong choice shows as a pin that does not agree, never as green.
+    """
+    stem = _stem(ledger.name)
+    folder = Path(ledger.name).parent
+    alone = sum(1 for other in ledgers if Path(other.name).parent == folder) == 1
+    return tuple(
+        pin
+        for source, found in pins
+        for pin in found
+        if stem in (_stem(source.name), pin.namespace) or (alone and Path(source.name).parent == folder)
+    )
+
+
+def _stem(name: str) -> str:
+    return Path(name).name.split(".")[0]
+
+
+def review_ledger(
+    ledger: Input,
+    index: ContentIndex,
+    pins: Sequence[Pin] = (),
+    *,
+    strict: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    on_receipt: OnReceipt = ignore_receipt,
+    watch: Watch = UNWATCHED,
+) -> LedgerReview:
+    """Verify one ledger, hold its receipts against the content, and judge."""
+    sweep = sweep_ledger(
+        ledger.source,
+        on_receipt=on_receipt,
+        strict=strict,
+        limits=limits,
+        on_progress=watch.on_progress,
+        is_cancelled=watch.is_cancelled,
+    )
+    links, linked, by_content = _links(ledger, index, limits, watch)
+    pinned = check_pins(ledger.source, pins, limits=limits, watch=watch) if pins else ()
+    answers = tuple(_judge(sweep, pinned, by_content))
+    return LedgerReview(ledger, sweep, pinned, links, linked, answers)
+
+
+def _links(
+    ledger: Input, index: ContentIndex, limits: Limits, watch: Watch
+) -> tuple[tuple[Link, ...], int, dict[Result, int]]:
+    """Link receipts; keep the failing ones and the first others, count all."""
+    counts: dict[Result, int] = {}
+    kept: list[Link] = []
+    total = 0
+    if index.empty:
+        return (), 0, counts
+    for link in iterate_links(receipts_of(ledger.source, limits=limits, watch=watch), index, watch=watch):
+        total += 1
+        counts[link.report.result] = counts.get(link.report.result, 0) + 1
+        if link.report.result is Result.FAILS or len(kept) < LINKS_KEPT:
+            kept.append(link)
+    return tuple(kept), total, counts
+
+
+def _judge(sweep: SweepReport, pins: Sequence[PinReport], by_content: dict[Result, int]) -> Iterator[Answer]:
+    receipts = sweep.totals.receipts
+    failing = sweep.totals.by_result.get(Result.FAILS, 0)
+    unread = sweep.totals.by_result.get(Result.COULD_NOT_LOOK, 0)
+    if not receipts:
+        yield Answer(Question.SELF_CONSISTENT, Result.COULD_NOT_LOOK, "no receipts in this ledger")
+    elif failing:
+        words = f"{failing} of {receipts} receipts contradict themselves"
+        yield Answer(Question.SELF_CONSISTENT, Result.FAILS, words, receipts - failing, receipts)
+    else:
+        # Self-consistency is all that this question asks; what it leaves open stands under content.
+        result = Result.COULD_NOT_LOOK if unread else Result.HOLDS
+        words = f"{receipts - unread} of {receipts} receipts agree with themselves"
+        yield Answer(Question.SELF_CONSISTENT, result, words, receipts - unread, receipts)
+    yield _chain_answer(sweep.chain)
+    yield _pin_answer(pins)
+    yield Answer(Question.SIGNATURE, Result.COULD_NOT_LOOK, "the ledger format carries no signatures")
+    yield _content_answer(receipts, by_content)
+
+
+def _chain_answer(chain: ChainReport) -> Answer:
+    rows = chain.reference.rows
+    chained = chain.reference.chained
+    match chain.result:
+        case Result.HOLDS:
+            words = f"intact: {chained} rows linked in order"
+        case Result.BOUNDED:
+            words = f"no break found, scope {chain.scope}"
+        case Result.FAILS:
+            first = next((f.line for f in chain.findings if f.code.severity is Severity.BREAK), None)
+            words = f"broken at line {first}: {chain.breaks_total} breaks in {rows} rows"
+        case Result.COULD_NOT_LOOK:
+            words = f"cannot check, scope {chain.scope}"
+    return Answer(Question.CHAIN, chain.result, words, chained, max(rows, 1))
+
+
+def _pin_answer(pins: Sequence[PinReport]) -> Answer:
+    if not pins:
+        return Answer(Question.HEAD_PIN, Result.COULD_NOT_LOOK, "no pin: rows cut off the end would not show")
+    bad = worst(pin.result for pin in pins)
+    words = next(pin.words for pin in pins if pin.result is bad)
+    return Answer(Question.HEAD_PIN, bad, words, sum(1 for p in pins if p.result is Result.HOLDS), len(pins))
+
+
+def _content_answer(receipts: int, by_content: dict[Result, int]) -> Answer:
+    full = by_content.get(Result.HOLDS, 0)
+    failing = by_content.get(Result.FAILS, 0)
+    held = sum(by_content.values())
+    if failing:
+        words = f"{failing} of {held} receipts with content held do not tell the truth"
+        return Answer(Question.CONTENT, Result.FAILS, words, full, receipts)
+    if not held:
+        return Answer(Question.CONTENT, Result.COULD_NOT_LOOK, "content held for none of the receipts", 0, 0)
+    words = f"content held and recomputed for {full} of {receipts} receipts"
+    return Answer(Question.CONTENT, Result.HOLDS if full == receipts else Result.BOUNDED, words, full, receipts)
+
+
+def readable_rounds(transcript: Transcript) -> int:
+    """Count the rounds whose two sides are both exact."""
+    return sum(
+        1 for r in transcript.rounds if r.pre.state is SideState.EXACT and r.post.state is SideState.EXACT
+    )
