@@ -17,10 +17,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import assert_never
 
 from engine.errors import WinnowError
 from engine.findings import UNWATCHED, Code, Finding, Result, Severity, Watch, worst
-from engine.ledger.pins import Pin, PinReport, check_pins, read_pin_file
 from engine.ledger.report import ChainReport, Limits
 from engine.ledger.verify import DEFAULT_LIMITS
 from engine.load import Input, InputKind, load_inputs, of_kind
@@ -77,7 +77,6 @@ class LedgerReview:
 
     input: Input
     sweep: SweepReport
-    pins: tuple[PinReport, ...]
     links: tuple[Link, ...]
     linked: int
     answers: tuple[Answer, ...]
@@ -104,13 +103,12 @@ class Review:
     inputs: tuple[Input, ...]
     ledgers: tuple[LedgerReview, ...]
     held: Held
-    pins: tuple[tuple[Input, Finding], ...]
 
     @property
     def refused(self) -> tuple[tuple[Input, Finding], ...]:
         """Return every input that was not looked at, with the reason."""
         unread = tuple((i, i.refusal) for i in self.inputs if i.refusal is not None)
-        return (*unread, *self.held.refused, *self.pins)
+        return (*unread, *self.held.refused)
 
     @property
     def result(self) -> Result:
@@ -123,7 +121,6 @@ def review(
     *,
     strict: bool = False,
     limits: Limits = DEFAULT_LIMITS,
-    pin_files: Sequence[Path] = (),
     watch: Watch = UNWATCHED,
 ) -> Review:
     """Load, verify, recompute and judge everything below the paths.
@@ -131,16 +128,14 @@ def review(
     Bad content is a result, never an exception; raises `UsageError` for a path that does not exist and
     `CancelledError`.
     """
-    inputs = load_inputs([*paths, *pin_files], on_progress=watch.on_progress, is_cancelled=watch.is_cancelled)  # 1
+    inputs = load_inputs(paths, on_progress=watch.on_progress, is_cancelled=watch.is_cancelled)  # 1
     held = hold(inputs, watch)  # 2
     index = held.index(watch)
-    pins, unread = load_pins(of_kind(inputs, InputKind.PINS))
-    ledgers = of_kind(inputs, InputKind.LEDGER)
     judged = tuple(
-        review_ledger(each, index, pins_for(each, pins, ledgers), strict=strict, limits=limits, watch=watch)  # 3-5
-        for each in ledgers
+        review_ledger(each, index, strict=strict, limits=limits, watch=watch)  # 3-5
+        for each in of_kind(inputs, InputKind.LEDGER)
     )
-    return Review(inputs, judged, held, unread)
+    return Review(inputs, judged, held)
 
 
 def hold(inputs: Iterable[Input], watch: Watch = UNWATCHED) -> Held:
@@ -162,46 +157,9 @@ def hold(inputs: Iterable[Input], watch: Watch = UNWATCHED) -> Held:
     return Held(tuple(transcripts), tuple(contents), tuple(refused))
 
 
-def load_pins(
-    inputs: Iterable[Input],
-) -> tuple[tuple[tuple[Input, tuple[Pin, ...]], ...], tuple[tuple[Input, Finding], ...]]:
-    """Read pin files; what cannot be read is listed."""
-    pins: list[tuple[Input, tuple[Pin, ...]]] = []
-    refused: list[tuple[Input, Finding]] = []
-    for each in inputs:
-        try:
-            pins.append((each, read_pin_file(each.source).pins))
-        except WinnowError as error:
-            refused.append((each, Finding(NOT_READ, note=str(error))))
-    return tuple(pins), tuple(refused)
-
-
-def pins_for(
-    ledger: Input, pins: Iterable[tuple[Input, tuple[Pin, ...]]], ledgers: Sequence[Input]
-) -> tuple[Pin, ...]:
-    """Choose the pins that speak of a ledger: named after it, or beside it when it is the only ledger of the folder.
-
-    A pin names a ledger only by such neighbourhood; a wrong choice shows as a pin that does not agree, never as green.
-    """
-    stem = _stem(ledger.name)
-    folder = Path(ledger.name).parent
-    alone = sum(1 for other in ledgers if Path(other.name).parent == folder) == 1
-    return tuple(
-        pin
-        for source, found in pins
-        for pin in found
-        if stem in (_stem(source.name), pin.namespace) or (alone and Path(source.name).parent == folder)
-    )
-
-
-def _stem(name: str) -> str:
-    return Path(name).name.split(".")[0]
-
-
 def review_ledger(
     ledger: Input,
     index: ContentIndex,
-    pins: Sequence[Pin] = (),
     *,
     strict: bool = False,
     limits: Limits = DEFAULT_LIMITS,
@@ -218,9 +176,8 @@ def review_ledger(
         is_cancelled=watch.is_cancelled,
     )
     links, linked, by_content = _links(ledger, index, limits, watch)
-    pinned = check_pins(ledger.source, pins, limits=limits, watch=watch) if pins else ()
-    answers = tuple(_judge(sweep, pinned, by_content))
-    return LedgerReview(ledger, sweep, pinned, links, linked, answers)
+    answers = tuple(_judge(sweep, by_content))
+    return LedgerReview(ledger, sweep, links, linked, answers)
 
 
 def _links(
@@ -230,7 +187,7 @@ def _links(
     counts: dict[Result, int] = {}
     kept: list[Link] = []
     total = 0
-    if index.empty:
+    if not len(index):
         return (), 0, counts
     for link in iterate_links(receipts_of(ledger.source, limits=limits, watch=watch), index, watch=watch):
         total += 1
@@ -240,7 +197,7 @@ def _links(
     return tuple(kept), total, counts
 
 
-def _judge(sweep: SweepReport, pins: Sequence[PinReport], by_content: dict[Result, int]) -> Iterator[Answer]:
+def _judge(sweep: SweepReport, by_content: dict[Result, int]) -> Iterator[Answer]:
     receipts = sweep.totals.receipts
     failing = sweep.totals.by_result.get(Result.FAILS, 0)
     unread = sweep.totals.by_result.get(Result.COULD_NOT_LOOK, 0)
@@ -255,7 +212,7 @@ def _judge(sweep: SweepReport, pins: Sequence[PinReport], by_content: dict[Resul
         words = f"{receipts - unread} of {receipts} receipts agree with themselves"
         yield Answer(Question.SELF_CONSISTENT, result, words, receipts - unread, receipts)
     yield _chain_answer(sweep.chain)
-    yield _pin_answer(pins)
+    yield _pin_answer()
     yield Answer(Question.SIGNATURE, Result.COULD_NOT_LOOK, "the ledger format carries no signatures")
     yield _content_answer(receipts, by_content)
 
@@ -273,15 +230,13 @@ def _chain_answer(chain: ChainReport) -> Answer:
             words = f"broken at line {first}: {chain.breaks_total} breaks in {rows} rows"
         case Result.COULD_NOT_LOOK:
             words = f"cannot check, scope {chain.scope}"
+        case _:
+            assert_never(chain.result)
     return Answer(Question.CHAIN, chain.result, words, chained, max(rows, 1))
 
 
-def _pin_answer(pins: Sequence[PinReport]) -> Answer:
-    if not pins:
-        return Answer(Question.HEAD_PIN, Result.COULD_NOT_LOOK, "no pin: rows cut off the end would not show")
-    bad = worst(pin.result for pin in pins)
-    words = next(pin.words for pin in pins if pin.result is bad)
-    return Answer(Question.HEAD_PIN, bad, words, sum(1 for p in pins if p.result is Result.HOLDS), len(pins))
+def _pin_answer() -> Answer:
+    return Answer(Question.HEAD_PIN, Result.COULD_NOT_LOOK, "no pin: rows cut off the end would not show")
 
 
 def _content_answer(receipts: int, by_content: dict[Result, int]) -> Answer:
@@ -299,6 +254,4 @@ def _content_answer(receipts: int, by_content: dict[Result, int]) -> Answer:
 
 def readable_rounds(transcript: Transcript) -> int:
     """Count the rounds whose two sides are both exact."""
-    return sum(
-        1 for r in transcript.rounds if r.pre.state is SideState.EXACT and r.post.state is SideState.EXACT
-    )
+    return sum(1 for r in transcript.rounds if r.pre.state is SideState.EXACT and r.post.state is SideState.EXACT)
