@@ -8,14 +8,13 @@ break resumes there. It does not prove that the rows before are intact.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.errors import RefusedError
 from engine.ledger.report import GENESIS, Limits
 from engine.lines.strict import TOO_DEEP, parse_exact
-from engine.storage.failpoints import reach
+from engine.storage.files import read_range
 
 _BLOCK_BYTES = 16 * 1024
 
@@ -77,20 +76,6 @@ def _lines_backwards(descriptor: int, size: int, limits: Limits) -> Iterator[byt
             raise _past_limit(f"is longer than {limits.line_bytes} bytes")
         end = start
     yield b"".join(reversed(pieces))
-
-
-def read_range(descriptor: int, start: int, length: int) -> bytes:
-    """Read exactly `length` bytes at `start`; raises `OSError` also when the file ends before."""
-    parts: list[bytes] = []
-    left = length
-    while left:
-        reach("ledger.read")
-        data = os.pread(descriptor, left, start + length - left)
-        if not data:
-            raise OSError("the file became shorter while it was read")
-        parts.append(data)
-        left -= len(data)
-    return b"".join(parts)
 
 
 def _past_limit(reason: str) -> RefusedError:

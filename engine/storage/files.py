@@ -53,6 +53,20 @@ def write_some(descriptor: int, data: memoryview, step: str) -> int:
     return os.write(descriptor, data if room is None else data[:room])
 
 
+def read_range(descriptor: int, start: int, length: int) -> bytes:
+    """Read exactly `length` bytes at `start`; raises `OSError` also when the file ends before."""
+    parts: list[bytes] = []
+    left = length
+    while left:
+        reach("append.read")
+        data = os.pread(descriptor, left, start + length - left)
+        if not data:
+            raise OSError("the file became shorter while it was read")
+        parts.append(data)
+        left -= len(data)
+    return b"".join(parts)
+
+
 def close_synced(descriptor: int, step: str) -> None:
     """Close a descriptor whose bytes were synced before, so that an error at closing says nothing about them."""
     try:

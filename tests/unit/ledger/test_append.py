@@ -10,11 +10,11 @@ import pytest
 from engine.errors import CannotLookError, RefusedError
 from engine.findings import Result
 from engine.ledger.append import append
-from engine.ledger.intent import Intent, note_intent
 from engine.ledger.report import GENESIS, Limits
 from engine.ledger.verify import verify_chain
 from engine.lines.source import FileSource
 from engine.storage.files import FileLock
+from engine.storage.intent import Intent, note_intent
 from engine.storage.outcome import Outcome
 from tests.support.ledgers import chain_of, chained, frozen, numbered
 

@@ -16,16 +16,16 @@ import pytest
 from engine.errors import BusyError, CannotLookError, WinnowError
 from engine.findings import Result
 from engine.ledger.append import append
-from engine.ledger.intent import Intent, note_intent
 from engine.ledger.verify import verify_chain
 from engine.lines.source import FileSource
 from engine.storage.failpoints import listening
+from engine.storage.intent import Intent, note_intent
 from engine.storage.outcome import NotStoredError, OutcomeUnknownError
 from tests.support.faults import FailAt
 
-STEPS_BEFORE = ("lock.open", "ledger.open", "ledger.read", "intent.write", "intent.sync")
-STEPS_OF_WRITE = ("ledger.write", "ledger.sync")
-STEPS_AFTER = ("intent.clear", "ledger.close", "lock.close")
+STEPS_BEFORE = ("lock.open", "append.open", "append.read", "intent.write", "intent.sync")
+STEPS_OF_WRITE = ("append.write", "append.sync")
+STEPS_AFTER = ("intent.clear", "append.close", "lock.close")
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.EACCES)
 
 
@@ -41,7 +41,7 @@ def test_every_step_of_an_append_is_named_here(tmp_path: Path) -> None:
     with listening(log):
         append(tmp_path / "a.jsonl", {"n": 0})
         append(tmp_path / "a.jsonl", {"n": 1})
-    assert set(log.seen) == {*STEPS_BEFORE, *STEPS_OF_WRITE, *STEPS_AFTER, "ledger.sync_folder"}
+    assert set(log.seen) == {*STEPS_BEFORE, *STEPS_OF_WRITE, *STEPS_AFTER, "append.sync_folder"}
 
 
 @pytest.mark.parametrize("step", [*STEPS_BEFORE, *STEPS_OF_WRITE])
@@ -72,12 +72,12 @@ def test_a_fault_after_the_sync_does_not_hide_the_stored_row(tmp_path: Path, ste
     assert verify_chain(FileSource(path), strict=True).reference.rows == 3
 
 
-@pytest.mark.parametrize("step", ["ledger.take_back", "ledger.sync_take_back"])
+@pytest.mark.parametrize("step", ["append.take_back", "append.sync_take_back"])
 def test_when_taking_back_fails_the_outcome_is_unknown(tmp_path: Path, step: str) -> None:
     """A failed sync whose bytes cannot be cut off again is never called stored or not stored."""
     path = _start(tmp_path)
 
-    first, second = FailAt("ledger.sync", errno.EIO), FailAt(step, errno.EIO)
+    first, second = FailAt("append.sync", errno.EIO), FailAt(step, errno.EIO)
 
     def both(name: str) -> int | None:
         first(name)
@@ -93,7 +93,7 @@ def test_when_taking_back_fails_the_outcome_is_unknown(tmp_path: Path, step: str
 def test_a_short_write_is_continued(tmp_path: Path) -> None:
     """A write call that took seven bytes is followed by one for the rest."""
     path = _start(tmp_path)
-    fault = FailAt("ledger.write", room=7)
+    fault = FailAt("append.write", room=7)
     with listening(fault):
         append(path, {"n": 1})
     assert fault.fired == 1
@@ -104,9 +104,9 @@ def test_a_torn_write_that_cannot_be_taken_back_is_cut_by_the_next_append(tmp_pa
     """Our own torn row is recognised by the note in the lock's file and removed under the lock."""
     path = _start(tmp_path)
     short, full, stuck = (
-        FailAt("ledger.write", room=7),
-        FailAt("ledger.write", errno.ENOSPC, nth=2),
-        FailAt("ledger.take_back", errno.EIO),
+        FailAt("append.write", room=7),
+        FailAt("append.write", errno.ENOSPC, nth=2),
+        FailAt("append.take_back", errno.EIO),
     )
 
     def faults(name: str) -> int | None:
@@ -163,7 +163,7 @@ def test_a_writer_that_ignores_the_lock_does_not_end_up_inside_our_chain(tmp_pat
     foreign = b'{"foreign": true}\n'
 
     def intrude(name: str) -> int | None:
-        if name == "ledger.write":
+        if name == "append.write":
             with path.open("ab") as other:
                 other.write(foreign)
         return None
@@ -176,11 +176,11 @@ def test_a_writer_that_ignores_the_lock_does_not_end_up_inside_our_chain(tmp_pat
 def test_foreign_bytes_between_our_own_are_left_and_called_unknown(tmp_path: Path) -> None:
     """When a stranger wrote between two of our pieces nothing is cut off, for it might be the stranger's."""
     path = _start(tmp_path)
-    short = FailAt("ledger.write", room=5)
+    short = FailAt("append.write", room=5)
 
     def intrude(name: str) -> int | None:
         room = short(name)
-        if name == "ledger.write" and room is None:
+        if name == "append.write" and room is None:
             with path.open("ab") as other:
                 other.write(b"stranger\n")
         return room
@@ -194,7 +194,7 @@ def test_foreign_bytes_between_our_own_are_left_and_called_unknown(tmp_path: Pat
 def test_a_new_ledger_whose_name_is_not_durable_is_not_acknowledged(tmp_path: Path) -> None:
     """When the folder cannot be synced, the first row is not stored."""
     path = tmp_path / "a.jsonl"
-    fault = FailAt("ledger.sync_folder", errno.EIO)
+    fault = FailAt("append.sync_folder", errno.EIO)
     with listening(fault), pytest.raises(NotStoredError):
         append(path, {"n": 1})
     assert fault.fired == 1

@@ -1,8 +1,8 @@
 """Which bytes was this engine about to append when it was stopped?
 
-Before a row is written, its place and bytes are noted in the lock's own file, and synced. A torn end of a ledger that
+Before bytes are written, their place and value are noted in the lock's own file, and synced. A torn end of a file that
 is exactly the beginning of the noted bytes, at the noted place, was never acknowledged and is ours: it may be cut
-back. Any other torn end is somebody else's and stays. The note is no evidence about rows that are whole.
+back. Any other torn end is somebody else's and stays. The note is no evidence about bytes that are whole.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ import hashlib
 import os
 from dataclasses import dataclass
 
-from engine.ledger.tail import read_range
 from engine.storage.failpoints import reach
-from engine.storage.files import sync
+from engine.storage.files import read_range, sync
 
 _MARK = b"winnow-append-1"
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A row about to be written: byte offset in the ledger, and the bytes."""
+    """Bytes about to be appended, and the offset where they begin."""
 
     offset: int
     payload: bytes
@@ -39,7 +38,7 @@ def note_intent(descriptor: int, intent: Intent) -> None:
 
 
 def forget_intent(descriptor: int) -> None:
-    """Empty the lock's file; raises `OSError`. A note that stays is harmless: its row is then whole."""
+    """Empty the lock's file; raises `OSError`. A note that stays is harmless: its bytes are then whole."""
     reach("intent.clear")
     os.ftruncate(descriptor, 0)
 
@@ -59,9 +58,9 @@ def read_intent(descriptor: int) -> Intent | None:
             return None
 
 
-def torn_bytes(ledger: int, size: int, intent: Intent) -> int:
-    """Count the bytes at the end of a ledger that are the unfinished beginning of the intent's row (0: none)."""
+def torn_bytes(descriptor: int, size: int, intent: Intent) -> int:
+    """Count the bytes at the end of a file that are the unfinished beginning of the intent's bytes (0: none)."""
     length = size - intent.offset
     if not 0 < length < len(intent.payload):
         return 0
-    return length if read_range(ledger, intent.offset, length) == intent.payload[:length] else 0
+    return length if read_range(descriptor, intent.offset, length) == intent.payload[:length] else 0
