@@ -27,7 +27,8 @@ from engine.load import Input, InputKind, load_inputs, of_kind
 from engine.receipts.candidates import ContentIndex, HeldContent
 from engine.receipts.link import Link, iterate_links, receipts_of
 from engine.receipts.sweep import OnReceipt, SweepReport, ignore_receipt, sweep_ledger
-from engine.transcripts.content import read_content
+from engine.transcripts.content import Content, read_content
+from engine.transcripts.pair import pair_transcript
 from engine.transcripts.reader import read_transcript
 from engine.transcripts.rounds import SideState, Transcript
 
@@ -154,7 +155,25 @@ def hold(inputs: Iterable[Input], watch: Watch = UNWATCHED) -> Held:
                 contents.append((each, HeldContent(each.name, read_content(each.source).items)))
         except WinnowError as error:
             refused.append((each, Finding(NOT_READ, note=f"{error} ({error.hint})" if error.hint else str(error))))
+    transcripts += [(first, pair) for first, pair in _pairs(contents)]
     return Held(tuple(transcripts), tuple(contents), tuple(refused))
+
+
+def _pairs(contents: Iterable[tuple[Input, HeldContent]]) -> Iterator[tuple[Input, Transcript]]:
+    """Take content files named before/after (or pre/post) in one folder as the two sides of a compaction.
+
+    The names are the user's word that they belong together; the pair carries that reason.
+    """
+    named = {each.name: (each, content) for each, content in contents}
+    for name, (each, before) in named.items():
+        for first, second in (("before", "after"), ("pre", "post")):
+            head, found, tail = Path(name).name.rpartition(first)
+            other = str(Path(name).with_name(head + second + tail)) if found else ""
+            if other in named:
+                after = named[other][1]
+                sides = Content(name, "given", tuple(before.items)), Content(other, "given", tuple(after.items))
+                yield each, pair_transcript(*sides)
+                break
 
 
 def review_ledger(

@@ -15,6 +15,7 @@ from engine.lines.source import Source
 from engine.transcripts.claude_code import CLAUDE_CODE
 from engine.transcripts.codex import CODEX
 from engine.transcripts.copilot_cli import COPILOT_CLI
+from engine.transcripts.openai_messages import OPENAI_MESSAGES
 from engine.transcripts.openhands import OPENHANDS
 from engine.transcripts.options import ReadOptions, TranscriptLimits
 from engine.transcripts.pi import PI
@@ -53,7 +54,7 @@ class Reader(Protocol):
         ...
 
 
-READERS: tuple[Reader, ...] = (CLAUDE_CODE, CODEX, PI, OPENHANDS, COPILOT_CLI)
+READERS: tuple[Reader, ...] = (CLAUDE_CODE, CODEX, PI, OPENHANDS, COPILOT_CLI, OPENAI_MESSAGES)
 """Every reader, in the order in which they are listed to the user."""
 
 

@@ -49,6 +49,13 @@ def test_content_never_given_leaves_the_question_open(tmp_path: Path) -> None:
     assert "verified" not in " ".join(a.words for a in only.answers).lower()
 
 
+def test_the_planted_lie_shows_only_with_content(tmp_path: Path) -> None:
+    """A receipt that claims to have dropped nothing fails against what was shipped."""
+    ledger = _write(tmp_path, lie=True)
+    assert review([ledger]).ledgers[0].answer(Question.SELF_CONSISTENT).result is Result.HOLDS
+    assert review([tmp_path]).ledgers[0].answer(Question.CONTENT).result is Result.FAILS
+
+
 def test_an_edited_row_is_named(tmp_path: Path) -> None:
     """The chain's answer names the line, and the worst answer is the ledger's."""
     ledger = _write(tmp_path)
