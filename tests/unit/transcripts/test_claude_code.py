@@ -44,6 +44,8 @@ def test_the_second_round_stands_on_the_first() -> None:
     found = session.read()
     assert [counts(found, r) for r in found.rounds] == [(4, 1), (3, 1)]
     assert texts(found, found.rounds[1].pre) == [SUMMARY_TEXT, "prompt 3", "answer 3"]
+    assert found.rounds[1].pre.reasons == (Reason.REREAD_FILES_NOT_STORED,)
+    assert found.notices == ()
 
 
 def test_command_rows_after_a_manual_compaction_belong_to_post() -> None:
@@ -157,6 +159,7 @@ def test_a_rewound_branch_is_flagged_and_not_in_pre() -> None:
     assert texts(found, found.rounds[0].pre) == ["prompt 1", "answer 1", "prompt 2", "answer 2"]
     assert Flag.OFF_PATH in found.items["w1#0"].flags
     assert Flag.OFF_PATH not in found.items["u-2#0"].flags
+    assert found.notices == ()
 
 
 def test_api_error_rows_are_no_context() -> None:
@@ -354,3 +357,16 @@ def test_a_preserved_segment_that_is_not_linked_is_unresolved() -> None:
     found = session.read()
     assert texts(found, found.rounds[0].post) == [SUMMARY_TEXT]
     assert Reason.PRESERVED_UNRESOLVED in found.rounds[0].post.reasons
+
+
+def test_other_system_rows_are_no_rounds() -> None:
+    """Hook summaries and durations stand between the messages and mean nothing for the context."""
+    session = ClaudeSession()
+    session.chat("1")
+    session.row("system", "y1", subtype="turn_duration", durationMs=1)
+    session.row("progress", "y2", data={})
+    session.chat("2")
+    found = session.read()
+    assert found.rounds == ()
+    assert texts(found, found.context) == ["prompt 1", "answer 1", "prompt 2", "answer 2"]
+    assert found.notices == ()

@@ -216,3 +216,10 @@ def test_a_thousand_bad_lines_stay_few_notices() -> None:
     findings = found.findings()
     assert len(findings) < 210
     assert findings[-1].code is notices.EMPTY_FILE or findings[-1].code is notices.MORE
+
+
+@pytest.mark.parametrize("data", [b'[{"n":1},', b'[{"n":1}', b'[{"n":1},{"n":'])
+def test_a_cut_array_gives_its_whole_entries(data: bytes) -> None:
+    """An array that is cut off is read up to the cut."""
+    rows, _ = read(data)
+    assert [row.value for row in rows] == [{"n": 1}]
