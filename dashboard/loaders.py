@@ -1,20 +1,58 @@
 """Which results are kept between two draws of a page?
 
 The only caches. They hold one table of jobs for the process; every answer is kept in it under a key that names all it
-depends on, in full: the SHA-256 of the bytes, the engine version, the parameters. Frames are never keys and never
-kept, since the framework samples large ones. A kept answer is about the bytes it was computed from, not about what
-stands on disk now.
+depends on: the files as they stand (path, size, times, inode), or the SHA-256 of their bytes once they were read, with
+the engine version and the parameters. Frames are never keys and never kept, since the framework samples large ones. A
+kept answer is about the bytes it was computed from; when a file changes, the key changes and the answer is made anew.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
-from dashboard.jobs import Failure, JobTable
+from dashboard.jobs import Failure, JobTable, JobView
+from dashboard.state import Opened
+from engine import __version__
+from engine.errors import UsageError
+from engine.findings import IsCancelled, OnProgress, Result, Watch
+from engine.ledger.index.build import ledger_index
+from engine.ledger.index.layout import EquationState, LedgerIndex
+from engine.ledger.index.states import attach_by_line, attach_chain
+from engine.load import Input, discover
+from engine.receipts.summary import ReceiptSummary
+from engine.review import LedgerReview, Review, review
 
 LOG = logging.getLogger("winnow")
+RECEIPT_STATE = "receipt_state"
+NO_RECEIPT, AGREES, DOES_NOT_HOLD, NOT_READ, MATCHES, DIFFERS = RECEIPT_STATES = (
+    "no receipt",
+    "agrees with itself",
+    "does not hold",
+    "not looked at",
+    "content matches",
+    "content differs",
+)
+_BAD = frozenset({DOES_NOT_HOLD, NOT_READ, DIFFERS})
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What was opened, judged; and, by ledger and line, the receipts that are more or less than self-consistent."""
+
+    review: Review
+    receipts: dict[str, dict[int, str]]
+
+    def ledger(self, wanted: str) -> LedgerReview | None:
+        """Return the ledger whose SHA-256 begins with the text or whose name it is, or None."""
+        for each in self.review.ledgers:
+            if wanted and (each.input.name == wanted or each.input.sha256.startswith(wanted)):
+                return each
+        return None
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
@@ -23,6 +61,88 @@ def jobs() -> JobTable:
     table = JobTable()
     table.on_failure = _log
     return table
+
+
+def uploads(opened: Opened) -> Path:
+    """Return the folder of uploaded files."""
+    return opened.workspace / "uploads"
+
+
+def paths(opened: Opened) -> list[Path]:
+    """Return every path that is opened and still there, uploads included."""
+    wanted = [*opened.paths, uploads(opened)]
+    return [path for path in wanted if path.exists()]
+
+
+def missing(opened: Opened) -> list[Path]:
+    """Return the opened paths that are not there any more."""
+    return [path for path in opened.paths if not path.exists()]
+
+
+def fingerprint(opened: Opened) -> Hashable:
+    """Return what the review of the opened paths depends on, without reading a file."""
+    found: list[Hashable] = [__version__]
+    for path in discover(paths(opened))[0]:
+        try:
+            status = path.stat()
+        except OSError as error:
+            found.append((str(path), str(error)))
+            continue
+        found.append((str(path), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+    return tuple(found)
+
+
+def start_review(opened: Opened) -> JobView[Loaded]:
+    """Start or find the review of everything that is opened."""
+    key = ("review", fingerprint(opened))
+    where = paths(opened)
+
+    def work(on_progress: OnProgress, is_cancelled: IsCancelled) -> Loaded:
+        states: dict[str, dict[int, str]] = {}
+
+        def observe(ledger: Input) -> _States:
+            return _States(states.setdefault(ledger.name, {}))
+
+        found = review(where, observe=observe, watch=Watch(on_progress, is_cancelled))
+        for ledger in found.ledgers:
+            for link in ledger.links:
+                word = {Result.HOLDS: MATCHES, Result.FAILS: DIFFERS}.get(link.report.result)
+                if word is not None:
+                    states[ledger.input.name][link.line] = word
+        return Loaded(found, states)
+
+    return jobs().submit(key, "Checking everything that is open", work)
+
+
+class _States:
+    """Takes receipt summaries of one ledger and keeps the lines of those that do not agree with themselves."""
+
+    def __init__(self, by_line: dict[int, str]) -> None:
+        self._by_line = by_line
+
+    def __call__(self, summary: ReceiptSummary) -> None:
+        if summary.result is Result.FAILS:
+            self._by_line[summary.line] = DOES_NOT_HOLD
+        elif summary.result is Result.COULD_NOT_LOOK:
+            self._by_line[summary.line] = NOT_READ
+
+
+def start_index(opened: Opened, loaded: Loaded, ledger: LedgerReview) -> JobView[LedgerIndex]:
+    """Start or find the index of one ledger, with the states of its rows attached."""
+    key = ("index", __version__, ledger.input.sha256, ledger.chain.strict, fingerprint(opened))
+
+    def work(on_progress: OnProgress, is_cancelled: IsCancelled) -> LedgerIndex:
+        watch = Watch(on_progress, is_cancelled)
+        index = ledger_index(ledger.input.source, opened.workspace / "index", ledger.chain.sha256, watch=watch)
+        try:
+            index = attach_chain(index, ledger.chain)
+        except UsageError as error:
+            raise UsageError("ledger_changed", "the ledger changed while it was read", hint="check again") from error
+        values = (index.columns["equation"] != EquationState.NO_RECEIPT).astype("|u1")
+        by_line = loaded.receipts.get(ledger.input.name, {})
+        return attach_by_line(index, RECEIPT_STATE, by_line, names=RECEIPT_STATES, bad=_BAD, values=values)
+
+    return jobs().submit(key, "Indexing the rows", work)
 
 
 def _log(failure: Failure, error: BaseException) -> None:

@@ -13,7 +13,7 @@ Content that was never given cannot be judged; a receipt without content stays "
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -122,18 +122,26 @@ def review(
     *,
     strict: bool = False,
     limits: Limits = DEFAULT_LIMITS,
+    observe: Callable[[Input], OnReceipt] | None = None,
     watch: Watch = UNWATCHED,
 ) -> Review:
     """Load, verify, recompute and judge everything below the paths.
 
     Bad content is a result, never an exception; raises `UsageError` for a path that does not exist and
-    `CancelledError`.
+    `CancelledError`. `observe` gives, for a ledger, a function that sees the summary of each of its receipts.
     """
     inputs = load_inputs(paths, on_progress=watch.on_progress, is_cancelled=watch.is_cancelled)  # 1
     held = hold(inputs, watch)  # 2
     index = held.index(watch)
     judged = tuple(
-        review_ledger(each, index, strict=strict, limits=limits, watch=watch)  # 3-5
+        review_ledger(  # 3-5
+            each,
+            index,
+            strict=strict,
+            limits=limits,
+            on_receipt=observe(each) if observe else ignore_receipt,
+            watch=watch,
+        )
         for each in of_kind(inputs, InputKind.LEDGER)
     )
     return Review(inputs, judged, held)
