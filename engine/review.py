@@ -21,6 +21,8 @@ from typing import assert_never
 
 from engine.errors import WinnowError
 from engine.findings import UNWATCHED, Code, Finding, Result, Severity, Watch, worst
+from engine.ledger.pin_check import PinReport, check_pins
+from engine.ledger.pins import PinFile, read_pin_file
 from engine.ledger.report import ChainReport, Limits
 from engine.ledger.verify import DEFAULT_LIMITS
 from engine.load import Input, InputKind, load_inputs, of_kind
@@ -78,6 +80,7 @@ class LedgerReview:
 
     input: Input
     sweep: SweepReport
+    pins: tuple[PinReport, ...]
     links: tuple[Link, ...]
     linked: int
     answers: tuple[Answer, ...]
@@ -133,16 +136,19 @@ def review(
     inputs = load_inputs(paths, on_progress=watch.on_progress, is_cancelled=watch.is_cancelled)  # 1
     held = hold(inputs, watch)  # 2
     index = held.index(watch)
+    pins = tuple(read_pin_file(each.source) for each in of_kind(inputs, InputKind.PINS))
+    ledgers = of_kind(inputs, InputKind.LEDGER)
     judged = tuple(
         review_ledger(  # 3-5
             each,
             index,
+            pins_for(each, pins, ledgers),
             strict=strict,
             limits=limits,
             on_receipt=observe(each) if observe else ignore_receipt,
             watch=watch,
         )
-        for each in of_kind(inputs, InputKind.LEDGER)
+        for each in ledgers
     )
     return Review(inputs, judged, held)
 
@@ -184,9 +190,34 @@ def _pairs(contents: Iterable[tuple[Input, HeldContent]]) -> Iterator[tuple[Inpu
                 break
 
 
+def pins_for(
+    ledger: Input, files: Iterable[PinFile], ledgers: Sequence[Input]
+) -> tuple[tuple[PinFile, str | None], ...]:
+    """Choose the pin files that speak of a ledger, each with the namespace to compare (None when it has one only).
+
+    A file speaks of a ledger when it is named after it, holds its name as a namespace, or lies beside it as the only
+    ledger of the folder. Such neighbourhood is a guess: a wrong one shows as a pin that does not agree, never as green.
+    """
+    stem, folder = _stem(ledger.name), Path(ledger.name).parent
+    alone = sum(1 for other in ledgers if Path(other.name).parent == folder) == 1
+    chosen: list[tuple[PinFile, str | None]] = []
+    for file in files:
+        names = file.namespaces()
+        if stem in names:
+            chosen.append((file, stem))
+        elif len(names) <= 1 and (_stem(file.name) == stem or (alone and Path(file.name).parent == folder)):
+            chosen.append((file, None))
+    return tuple(chosen)
+
+
+def _stem(name: str) -> str:
+    return Path(name).name.split(".")[0]
+
+
 def review_ledger(
     ledger: Input,
     index: ContentIndex,
+    pins: Sequence[tuple[PinFile, str | None]] = (),
     *,
     strict: bool = False,
     limits: Limits = DEFAULT_LIMITS,
@@ -203,8 +234,21 @@ def review_ledger(
         is_cancelled=watch.is_cancelled,
     )
     links, linked, by_content = _links(ledger, index, limits, watch)
-    answers = tuple(_judge(sweep, by_content))
-    return LedgerReview(ledger, sweep, links, linked, answers)
+    pinned = tuple(
+        report
+        for file, namespace in pins
+        for report in check_pins(
+            ledger.source,
+            file,
+            namespace=namespace,
+            strict=strict,
+            limits=limits,
+            on_progress=watch.on_progress,
+            is_cancelled=watch.is_cancelled,
+        )
+    )
+    answers = tuple(_judge(sweep, pinned, by_content))
+    return LedgerReview(ledger, sweep, pinned, links, linked, answers)
 
 
 def _links(
@@ -224,7 +268,7 @@ def _links(
     return tuple(kept), total, counts
 
 
-def _judge(sweep: SweepReport, by_content: dict[Result, int]) -> Iterator[Answer]:
+def _judge(sweep: SweepReport, pins: Sequence[PinReport], by_content: dict[Result, int]) -> Iterator[Answer]:
     receipts = sweep.totals.receipts
     failing = sweep.totals.by_result.get(Result.FAILS, 0)
     unread = sweep.totals.by_result.get(Result.COULD_NOT_LOOK, 0)
@@ -239,7 +283,7 @@ def _judge(sweep: SweepReport, by_content: dict[Result, int]) -> Iterator[Answer
         words = f"{receipts - unread} of {receipts} receipts agree with themselves"
         yield Answer(Question.SELF_CONSISTENT, result, words, receipts - unread, receipts)
     yield _chain_answer(sweep.chain)
-    yield _pin_answer()
+    yield _pin_answer(pins)
     yield Answer(Question.SIGNATURE, Result.COULD_NOT_LOOK, "the ledger format carries no signatures")
     yield _content_answer(receipts, by_content)
 
@@ -262,8 +306,12 @@ def _chain_answer(chain: ChainReport) -> Answer:
     return Answer(Question.CHAIN, chain.result, words, chained, max(rows, 1))
 
 
-def _pin_answer() -> Answer:
-    return Answer(Question.HEAD_PIN, Result.COULD_NOT_LOOK, "no pin: rows cut off the end would not show")
+def _pin_answer(pins: Sequence[PinReport]) -> Answer:
+    if not pins:
+        return Answer(Question.HEAD_PIN, Result.COULD_NOT_LOOK, "no pin: rows cut off the end would not show")
+    bad = worst(pin.result for pin in pins)
+    words = next(pin.sentence for pin in pins if pin.result is bad)
+    return Answer(Question.HEAD_PIN, bad, words, sum(1 for p in pins if p.result is Result.HOLDS), len(pins))
 
 
 def _content_answer(receipts: int, by_content: dict[Result, int]) -> Answer:
