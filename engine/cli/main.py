@@ -11,13 +11,19 @@ import os
 import sys
 import traceback
 import uuid
+from typing import Any
 
 import typer
 from typer.exceptions import Abort, TyperException
 
 from engine import __version__
-from engine.cli.output import safe
+from engine.cli.check import check
+from engine.cli.demo import demo
+from engine.cli.opening import open_paths
+from engine.cli.output import emit_json, safe
 from engine.cli.rounds import rounds
+from engine.cli.seal import seal
+from engine.cli.selftest import selftest
 from engine.cli.verify import verify
 from engine.errors import EXIT_USAGE, WinnowError
 
@@ -32,8 +38,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (verify, rounds):
+for command in (demo, verify, check, rounds, seal, selftest):
     app.command()(command)
+app.command("open")(open_paths)
 
 
 def _version(*, value: bool) -> None:
@@ -54,6 +61,8 @@ def run() -> None:
     try:
         code = app(standalone_mode=False)
     except WinnowError as error:
+        if "--json" in sys.argv:
+            emit_json("error", error_json(error))
         _refuse(str(error), error.hint)
         code = error.exit_code
     except Abort:
@@ -69,6 +78,17 @@ def run() -> None:
         _internal(error)
         code = EXIT_INTERNAL
     raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def error_json(error: WinnowError) -> dict[str, Any]:
+    """Return the machine form of a refusal."""
+    return {
+        "code": error.code,
+        "message": error.message,
+        "where": error.where,
+        "hint": error.hint,
+        "exit_code": error.exit_code,
+    }
 
 
 def _usage_message(error: TyperException) -> str:
