@@ -124,8 +124,25 @@ def files_of(name: str) -> Files:
     """Return every file of a sample folder."""
     sample = SAMPLES[name]
     title = name.rpartition("_")[0].replace("_", " ")
-    readme = f"# {title}\n\n{sample.why}\n\nExpected answers: `expected.json`.\n"
-    return {**sample.make(), "README.md": readme.encode(), "expected.json": json_file(sample.expected())}
+    made = sample.make()
+    shown = "".join(f"    winnow {command}\n" for command in commands_of(made))
+    readme = f"# {title}\n\n{sample.why}\n\nExpected answers: `expected.json`. In this folder:\n\n{shown}"
+    return {**made, "README.md": readme.encode(), "expected.json": json_file(sample.expected())}
+
+
+def commands_of(files: Files) -> tuple[str, ...]:
+    """Return the commands that show a sample, as typed in its folder after the program's name."""
+    pin = " --pin receipts.pin" if "receipts.pin" in files else ""
+    commands = [f"verify receipts.jsonl{pin}"]
+    if "session.jsonl" in files:
+        commands += ["rounds session.jsonl", "check receipts.jsonl --transcript session.jsonl"]
+    elif "before.json" in files:
+        one = files["receipts.jsonl"].count(b"\n") == 1
+        given = "--pre before.json --post after.json" if one else "--content before.json --content after.json"
+        commands.append(f"check receipts.jsonl {given}")
+    else:
+        commands.append("check receipts.jsonl")
+    return tuple(commands)
 
 
 def build(folder: Path = HERE) -> None:

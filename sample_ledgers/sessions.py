@@ -108,7 +108,7 @@ def decaying() -> Files:
         )
         asked = session.user(f"Question {number}: does the button export what is on the screen?")
         answered = session.assistant(f"Answer {number}: yes, the rows that are shown.")
-        session.compact(f"Summary of part {number}. {rule} The export button works.", [asked, answered], 1800 + number)
+        session.compact(f"Summary of part {number}. {rule} The export button works.", [asked, answered], 180 + number)
     session.user("Is everything ready to deploy?")
     data = session.data()
     return {"session.jsonl": data, "receipts.jsonl": b"".join(chained(_sealed(data)))}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from engine.cli.opening import Browser, Port, Workspace, serve
 from engine.cli.output import safe, say
-from sample_ledgers import copy_samples
+from sample_ledgers.build import copy_to
 
 
 def demo(*, workspace: Workspace = None, port: Port = None, browser: Browser = True) -> None:
@@ -23,6 +23,6 @@ def demo(*, workspace: Workspace = None, port: Port = None, browser: Browser = T
 
 
 def _show(workspace: Path, port: int | None, *, browser: bool) -> None:
-    samples = copy_samples(workspace / "samples")
+    samples = copy_to(workspace / "samples")
     say(f"samples in {safe(samples, 400)}")
     serve(workspace, [samples], port, browser=browser)

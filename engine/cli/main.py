@@ -21,6 +21,7 @@ from engine.cli.check import check
 from engine.cli.demo import demo
 from engine.cli.opening import open_paths
 from engine.cli.output import emit_json, safe
+from engine.cli.pin import pin
 from engine.cli.rounds import rounds
 from engine.cli.seal import seal
 from engine.cli.selftest import selftest
@@ -38,7 +39,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (demo, verify, check, rounds, seal, selftest):
+for command in (demo, verify, check, rounds, seal, pin, selftest):
     app.command()(command)
 app.command("open")(open_paths)
 

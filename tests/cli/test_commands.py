@@ -144,6 +144,40 @@ def test_verify_names_line_claimed_and_recomputed(folder: Path) -> None:
     assert typed("verify", ledger, "--strict").code == 1
 
 
+def test_a_pin_shows_what_was_cut_off(folder: Path) -> None:
+    """A pin made of the whole ledger fails a shorter one, and holds a longer one."""
+    ledger = Path("receipts.jsonl")
+    CompactionReceipt.open(PRE).record_kept(PRE).seal(ledger, compactor="c", method="m")
+    made = typed("pin", ledger, "--out", "head.pin", "--json")
+    assert (made.code, made.json["rows"]) == (0, 2)
+    assert Path("head.pin").read_text(encoding="utf-8") == made.json["text"] + "\n"
+    lines = ledger.read_bytes().splitlines(keepends=True)
+    CompactionReceipt.open(POST).record_kept(PRE).seal(ledger, compactor="c", method="m")
+    assert typed("verify", ledger, "--pin", "head.pin").code == 0
+    ledger.write_bytes(lines[0])
+    assert typed("verify", ledger).code == 0
+    cut = typed("verify", ledger, "--pin", "head.pin", "--json")
+    (answer,) = cut.json["ledgers"][0]["pin"]["answers"]
+    assert (cut.code, answer["answer"], answer["missing"]) == (1, "truncated", 1)
+
+
+def test_a_pin_goes_into_a_store_under_its_name(folder: Path) -> None:
+    """A witness store takes pins by name, and verifies the ledger against them."""
+    stored = typed("pin", "receipts.jsonl", "--store", "w.jsonl", "--namespace", "r")
+    assert (stored.code, stored.err) == (0, "")
+    assert typed("verify", "receipts.jsonl", "--pin", "w.jsonl", "--namespace", "r").code == 0
+    assert typed("pin", "receipts.jsonl", "--store", "w.jsonl").code == 2
+    assert typed("verify", "receipts.jsonl", "receipts.jsonl", "--pin", "w.jsonl").code == 2
+
+
+def test_a_broken_ledger_gets_no_pin(folder: Path) -> None:
+    """A pin of what does not verify is refused and nothing is written."""
+    ledger = Path("receipts.jsonl")
+    ledger.write_bytes(ledger.read_bytes().replace(b'"compactor": "c"', b'"compactor": "d"'))
+    refused = typed("pin", ledger, "--out", "head.pin")
+    assert (refused.code, Path("head.pin").exists()) == (1, False)
+
+
 def test_selftest_holds() -> None:
     """The frozen vectors and the planted lie agree on this machine."""
     answer = typed("selftest", "--json")
@@ -172,6 +206,11 @@ def test_selftest_holds() -> None:
         ("seal", "--ledger", "x.jsonl", "--pre", "twice.json", "--post", "after.json"),
         ("seal", "--ledger", "x.jsonl", "--pre", "surrogate.json", "--post", "after.json"),
         ("seal", "--ledger", "x.jsonl", "--transcript", "before.json", "--pre", "before.json"),
+        ("pin", "missing.jsonl"),
+        ("pin", "before.json"),
+        ("pin", "receipts.jsonl", "--out", "no/such/folder/x.pin"),
+        ("verify", "receipts.jsonl", "--pin", "missing.pin"),
+        ("verify", "receipts.jsonl", "--pin", "binary"),
         ("open", "missing"),
         ("open",),
         ("nonsense",),
@@ -190,7 +229,7 @@ def test_bad_input_is_refused_in_one_line(folder: Path, words: tuple[str, ...]) 
     assert "internal mistake" not in answer.err
     if answer.err:
         assert answer.err.startswith("error: ")
-    assert answer.err or "could not be read" in answer.out
+    assert answer.err or "could not be read" in answer.out or "COULD NOT LOOK" in answer.out
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"[1]\n42\nnull\n", b"\xff\xfe\x00", b"[" * 100_000, b'{"chain": 5}\n'])
