@@ -26,7 +26,9 @@ except ImportError:  # not a POSIX system: there is no lock, so every locked act
 LOCK_SUFFIX = ".lock"
 """The sidecar beside a ledger that the format's own writer locks as well."""
 DEFAULT_LOCK_SECONDS = 5.0
-_POLL_SECONDS = 0.005
+_POLL_SECONDS = 0.002
+_TURN_OFFSET = 2**30
+"""Byte of the lock's file whose record lock is the right to try next; it guards nothing but fairness."""
 _LOCK_MODE = 0o600
 _FILE_MODE = 0o666
 
@@ -136,33 +138,49 @@ class FileLock:
         if fcntl is None:
             raise CannotLookError("no_lock", "this system has no file lock, so nothing is written")
         deadline = time.monotonic() + self.timeout
-        while not self._try():
-            if time.monotonic() >= deadline:
-                raise BusyError(
-                    "busy",
-                    f"another process has held the lock for {self.timeout:g} s; nothing was written",
-                    where=str(self.path),
-                    hint="find the process that holds the lock file open, or try again later",
-                )
-            time.sleep(_POLL_SECONDS)
-        return self
+        while True:
+            descriptor = self._open()
+            try:
+                is_ours = self._wait(descriptor, deadline)
+            except BaseException:
+                os.close(descriptor)
+                raise
+            if is_ours:
+                self._descriptor = descriptor
+                return self
+            os.close(descriptor)
 
-    def _try(self) -> bool:
-        descriptor = self._open()
+    def _wait(self, descriptor: int, deadline: float) -> bool:
+        """Wait for the lock; False when the file was removed meanwhile, since the next writer locks another one."""
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Somebody may have removed the file between open and lock: then another writer locks another file.
-            held = self._is_still_named(descriptor)
-        except BlockingIOError:
-            held = False
+            while not self._try(descriptor):
+                if not self._is_still_named(descriptor):
+                    return False
+                self._refuse_after(deadline)
+                time.sleep(_POLL_SECONDS)
         except OSError as exc:
-            os.close(descriptor)
             raise CannotLookError("no_lock", f"cannot lock: {exc.strerror}", where=str(self.path)) from exc
-        if held:
-            self._descriptor = descriptor
-        else:
-            os.close(descriptor)
-        return held
+        return True
+
+    def _try(self, descriptor: int) -> bool:
+        """Try to get the lock, in turn: who has just given it back queues behind those who wait."""
+        reach("lock.try")
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _TURN_OFFSET)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):  # how systems say that another one has it
+            return False
+        fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, _TURN_OFFSET)
+        return self._is_still_named(descriptor)
+
+    def _refuse_after(self, deadline: float) -> None:
+        if time.monotonic() >= deadline:
+            raise BusyError(
+                "busy",
+                f"another process has held the lock for {self.timeout:g} s; nothing was written",
+                where=str(self.path),
+                hint="find the process that holds the lock file open, or try again later",
+            )
 
     def _open(self) -> int:
         try:

@@ -23,7 +23,7 @@ from engine.storage.intent import Intent, note_intent
 from engine.storage.outcome import NotStoredError, OutcomeUnknownError
 from tests.support.faults import FailAt
 
-STEPS_BEFORE = ("lock.open", "append.open", "append.read", "intent.write", "intent.sync")
+STEPS_BEFORE = ("lock.open", "lock.try", "append.open", "append.read", "intent.write", "intent.sync")
 STEPS_OF_WRITE = ("append.write", "append.sync")
 STEPS_AFTER = ("intent.clear", "append.close", "lock.close")
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.EACCES)
@@ -58,6 +58,34 @@ def test_a_failed_step_is_an_error_and_changes_nothing(tmp_path: Path, step: str
     assert path.read_bytes() == before
     append(path, {"n": 2})
     assert verify_chain(FileSource(path), strict=True).reference.rows == 2
+
+
+def test_the_note_and_then_the_row_are_synced_after_they_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The order on the disk: note, sync of the note, row, sync of the row; nothing is acknowledged before."""
+    path = _start(tmp_path)
+    calls: list[tuple[str, str]] = []
+
+    def logged(name: str) -> None:
+        real = getattr(os, name)
+
+        def call(descriptor: int, *rest: object) -> object:
+            calls.append((name, Path(f"/proc/self/fd/{descriptor}").readlink().name))
+            return real(descriptor, *rest)
+
+        monkeypatch.setattr(os, name, call)
+
+    for name in ("write", "pwrite", "fsync", "ftruncate"):
+        logged(name)
+    append(path, {"n": 1})
+    assert calls == [
+        ("pwrite", "a.jsonl.lock"),
+        ("fsync", "a.jsonl.lock"),
+        ("write", "a.jsonl"),
+        ("fsync", "a.jsonl"),
+        ("ftruncate", "a.jsonl.lock"),
+    ]
 
 
 @pytest.mark.parametrize("step", STEPS_AFTER)

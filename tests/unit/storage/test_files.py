@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import BusyError, CannotLookError, LifecycleError
+from engine.storage.failpoints import listening
 from engine.storage.files import FileLock, atomic_write
 from engine.storage.outcome import NotStoredError, Outcome, OutcomeUnknownError
 from tests.support.faults import Fault, sweep_steps, under
@@ -80,6 +81,22 @@ def test_a_lock_file_that_was_replaced_is_not_believed(tmp_path: Path) -> None:
             assert os.path.samestat(os.fstat(second.descriptor), (tmp_path / "l").stat())
 
 
+def test_a_lock_file_that_goes_while_we_try_is_not_believed(tmp_path: Path) -> None:
+    """The file is removed between our opening and our locking it: we lock the one that others will find."""
+    path = tmp_path / "l"
+    tries: list[str] = []
+
+    def remove(step: str) -> None:
+        if step == "lock.try":
+            tries.append(step)
+            if len(tries) == 1:
+                path.unlink()
+
+    with listening(remove), FileLock(path, timeout=0) as lock:
+        assert os.path.samestat(os.fstat(lock.descriptor), path.stat())
+    assert len(tries) == 2
+
+
 def test_a_lock_that_cannot_be_opened_refuses(tmp_path: Path) -> None:
     """Neither a missing folder nor an exhausted process starts an act without a lock."""
     with pytest.raises(CannotLookError, match="cannot open the lock"), FileLock(tmp_path / "no" / "l"):
@@ -98,7 +115,7 @@ def test_a_lock_out_of_use_has_no_descriptor(tmp_path: Path) -> None:
 
 def test_an_error_while_closing_the_lock_is_not_an_error_of_the_act(tmp_path: Path) -> None:
     """The act is done; the lock is free again although closing complained."""
-    fault = Fault(2, errno.EIO)
+    fault = Fault(3, errno.EIO)
 
     def act() -> str:
         with FileLock(tmp_path / "l"):
