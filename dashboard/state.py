@@ -34,6 +34,10 @@ class Parameter(StrEnum):
     TRANSCRIPT = "t"
     ROUND = "round"
     TAB = "tab"
+    RECEIPT = "receipt"
+    COMPACTOR = "compactor"
+    DESCENDING = "desc"
+    VIEW = "view"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,145 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
+
+from dashboard import frames, html, loaders, names, problems, state, visible
+from dashboard.links import Page, go
+from dashboard.loaders import RECEIPT_STATE, Loaded
+from dashboard.state import Parameter
+from dashboard.theme import RESULTS, chain_verdict
+from dashboard.widgets import breaks, exports, opening, pager, searching, states, text, verdict
+from engine.ledger.index.layout import LedgerIndex
+from engine.ledger.index.query import Pick, Sort, facets, page
+from engine.ledger.index.states import CHAIN_STATE
+from engine.review import LedgerReview, Question
+
+FACET_VALUES = 100
+SORTS = ("line", "time", "dropped_count", "dropped_bytes", "length")
+FACETS = (
+    ("Chain", CHAIN_STATE, Parameter.STATUS),
+    ("Receipt", RECEIPT_STATE, Parameter.RECEIPT),
+    ("Kind", "kind", Parameter.KIND),
+    ("Compactor", "compactor", Parameter.COMPACTOR),
+)
+QUESTION_NAMES = {
+    Question.SELF_CONSISTENT: "Self-consistent",
+    Question.CHAIN: "Chain",
+    Question.HEAD_PIN: "Head pin",
+    Question.SIGNATURE: "Signature",
+    Question.CONTENT: "Content",
+}
 
 
 def show() -> None:
-    """Draw one ledger."""
-    st.title("Ledger")
+    """Draw one ledger: trust, breaks, facets, one page of rows."""
+    query = state.ledger_query()
+    loaded = opening.review()
+    if loaded is None:
+        st.title("Ledger")
+        return
+    ledger = opening.ledger(loaded, query.ledger)
+    if ledger is None:
+        return
+    head(ledger)
+    index = states.wait(loaders.jobs(), lambda: loaders.start_index(state.opened(), loaded, ledger))
+    breaks.show(ledger, index)
+    if index is not None:
+        _rows(loaded, ledger, index)
+
+
+def head(ledger: LedgerReview) -> None:
+    """Draw the name, the trust badges side by side, and what they prove."""
+    chain = ledger.chain
+    written = chain.bytes_as_written
+    as_written = (
+        "not compared" if written.yes is None else "yes" if written.yes else f"no, first at line {written.first_line}"
+    )
+    meta = f"{visible.plural(chain.reference.rows, 'row')}, {visible.size(chain.size)}, SHA-256 {chain.sha256}"
+    text.title("Ledger", names.shown(ledger.input.name, state.opened()), meta)
+    verdict.trust([_trust(ledger, question) for question in Question])
+    text.draw(
+        html.facts(
+            (
+                ("Scope of the chain's answer", chain.scope),
+                ("Bytes as written by the format's writer", as_written),
+                ("End of the file", chain.tail.value.replace("_", " ")),
+                ("Head", html.code(chain.head)),
+            )
+        )
+    )
+    verdict.scope(
+        "the rows read are the rows chained, in this order, each with the meaning it had when it was chained",
+        "that no rows were cut off the end (that takes a pin kept elsewhere), nor that what the rows say is true",
+    )
+    text.command(f"winnow verify {ledger.input.name}")
+
+
+def _trust(ledger: LedgerReview, question: Question) -> html.Trust:
+    answer = ledger.answer(question)
+    word = RESULTS[answer.result]
+    if question is Question.CHAIN:
+        word = chain_verdict(answer.result, problems.first_break(ledger))
+    return html.Trust(QUESTION_NAMES[question], word, answer.words)
+
+
+def _rows(loaded: Loaded, ledger: LedgerReview, index: LedgerIndex) -> None:
+    st.header("Rows")
+    ranges = searching.box(ledger, index)
+    flt = replace(ranges, picks=(*ranges.picks, *_picks(index)))
+    sort = _sort()
+    found = page(index, flt, sort, first=(max(1, state.number(Parameter.PAGE)) - 1) * pager.PAGE_ROWS)
+    first = pager.show(found.total, key=Parameter.PAGE.value)
+    if found.first != first:
+        found = page(index, flt, sort, first=first)
+    if not found.rows:
+        text.note("no row matches")
+        return
+    key = state.query_key("rows", index.sha256, flt, sort, first)
+    chosen = st.dataframe(
+        frames.rows(found.rows),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=key,
+        height=min(38 + 35 * len(found.rows), 740),
+        alt="One page of ledger rows; choose one to open it",
+    )
+    places = chosen["selection"]["rows"]
+    if places and places[0] < len(found.rows):
+        go(Page.RECEIPT, {Parameter.LEDGER: names.link(ledger.input), Parameter.LINE: found.rows[places[0]].line})
+    text.note("Choose a row to open it. Filters, page and order stand in the address.")
+    exports.ledger(loaded, ledger, index, flt, sort)
+
+
+def _picks(index: LedgerIndex) -> tuple[Pick, ...]:
+    picks: list[Pick] = []
+    for column, (name, coded, parameter) in zip(st.columns(len(FACETS)), FACETS, strict=True):
+        with column:
+            code = _facet(index, name, coded, parameter)
+            if code is not None:
+                picks.append(Pick(coded, frozenset({code})))
+    return tuple(picks)
+
+
+def _facet(index: LedgerIndex, name: str, coded: str, parameter: Parameter) -> int | None:
+    counted = {facet.label: facet.count for facet in facets(index, coded)[:FACET_VALUES]}
+    chosen = st.selectbox(
+        visible.label(name),
+        ["", *counted],
+        format_func=lambda label: f"{visible.one_line(label, 40) or 'all'} · {counted.get(label, index.rows):,}",
+        key=parameter.value,
+        bind="query-params",
+    )
+    return index.code(coded, chosen) if chosen else None
+
+
+def _sort() -> Sort:
+    left, right = st.columns([2, 3])
+    with left:
+        column = st.selectbox("Order by", SORTS, key=Parameter.SORT.value, bind="query-params")
+    with right:
+        descending = st.toggle("largest or newest first", key=Parameter.DESCENDING.value, bind="query-params")
+    return Sort(column or "line", descending)

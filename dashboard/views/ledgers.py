@@ -4,7 +4,63 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dashboard import frames, html, names, state, visible
+from dashboard.links import Page, go
+from dashboard.loaders import Loaded
+from dashboard.state import Parameter
+from dashboard.widgets import opening, states, text
+
 
 def show() -> None:
-    """Draw the list of ledgers."""
+    """Draw the list of ledgers, and every file that was not looked at."""
     st.title("Ledgers")
+    loaded = opening.review()
+    if loaded is None:
+        return
+    if loaded.review.ledgers:
+        text.note("Four questions, four answers; they are never added up. Choose a row to open the ledger.")
+        table(loaded)
+    else:
+        states.empty(
+            "No ledger among the opened files", "A ledger is a JSON Lines file of chained rows.", "winnow open PATH"
+        )
+    _refused(loaded)
+    opening.upload()
+
+
+def table(loaded: Loaded) -> None:
+    """Draw the ledgers as a grid; choosing a row opens it."""
+    reviews = loaded.review.ledgers
+    opened = state.opened()
+    shown = [names.shown(each.input.name, opened) for each in reviews]
+    key = state.query_key("ledgers", *(each.input.sha256 for each in reviews))
+    chosen = st.dataframe(
+        frames.ledgers(reviews, shown),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=key,
+        alt="Ledgers with rows, chain, head pin, self-consistency and content",
+    )
+    places = chosen["selection"]["rows"]
+    if places and places[0] < len(reviews):
+        go(Page.LEDGER, {Parameter.LEDGER: names.link(reviews[places[0]].input)})
+
+
+def _refused(loaded: Loaded) -> None:
+    refused = loaded.review.refused
+    if not refused:
+        return
+    st.header("Not looked at")
+    opened = state.opened()
+    rows = [
+        (
+            html.foreign(names.shown(file.name, opened), 160),
+            html.foreign(finding.code.sentence + (f": {finding.note}" if finding.note else ""), 400),
+            finding.code.hint,
+        )
+        for file, finding in refused[:200]
+    ]
+    text.draw(html.table("Files that were not looked at", ("FILE", "REASON", "WHAT TO DO"), rows))
+    if len(refused) > len(rows):
+        text.note(f"{visible.plural(len(refused) - len(rows), 'more file')} not listed")

@@ -3,21 +3,81 @@
 from __future__ import annotations
 
 import streamlit as st
+from markupsafe import Markup
 
-from dashboard import state
-from dashboard.widgets import states, text
+from dashboard import html, problems, state, visible
+from dashboard.links import Page, query, target
+from dashboard.loaders import Loaded
+from dashboard.problems import Problem
+from dashboard.theme import Tone
+from dashboard.views import ledgers
+from dashboard.widgets import exports, opening, text
+
+SHOWN = 25
 
 
 def show() -> None:
-    """Draw the overview: problems first."""
+    """Draw the overview: problems first, then what is open."""
     st.title("Overview")
-    opened = state.opened()
-    if not opened.paths:
-        states.empty(
-            "Nothing is open yet",
-            "Here you will see which ledgers were altered, which receipts do not tell the truth, and what was dropped.",
-            "winnow demo",
-        )
+    loaded = opening.review()
+    if loaded is None:
         return
-    for path in opened.paths:
-        text.line(str(path))
+    _problems(problems.of(loaded.review, state.opened()))
+    _numbers(loaded)
+    if loaded.review.ledgers:
+        st.header("Ledgers")
+        ledgers.table(loaded)
+    text.note(
+        "What blue means here: the rows are linked in order and the claims were recomputed within the named scope. "
+        "It does not mean that dropping was wise, or that the input of a compaction was complete."
+    )
+    st.page_link(target(Page.LIMITS), label="What is proven, and what is not", icon=":material/rule:")
+    if loaded.review.inputs:
+        exports.everything(loaded.review)
+    opening.upload()
+
+
+def _problems(found: list[Problem]) -> None:
+    st.header("Needs a look")
+    if not found:
+        text.draw(html.banner(Tone.UNKNOWN, "Nothing stands out", "No check that could be made failed or was bounded."))
+        return
+    for number, problem in enumerate(found[:SHOWN]):
+        words, way = st.columns([8, 1], vertical_alignment="center")
+        with words:
+            text.draw(
+                Markup('<div class="wn-problem wn-edge-{}">{}<span class="wn-place">{}</span>{}</div>').format(
+                    problem.verdict.tone.value,
+                    html.badge(problem.verdict),
+                    html.foreign(problem.place, 120),
+                    html.muted(problem.words),
+                )
+            )
+        with way:
+            st.page_link(
+                target(problem.page),
+                label=f"Open {visible.count(number + 1)}",
+                query_params=query(problem.query),
+                width="stretch",
+            )
+    if len(found) > SHOWN:
+        text.note(f"{visible.plural(len(found) - SHOWN, 'more problem')} of the same kinds; see Ledgers")
+
+
+def _numbers(loaded: Loaded) -> None:
+    review = loaded.review
+    receipts = sum(ledger.sweep.totals.receipts for ledger in review.ledgers)
+    held = sum(ledger.linked for ledger in review.ledgers)
+    rounds = sum(len(transcript.rounds) for _, transcript in review.held.transcripts)
+    text.draw(
+        html.facts(
+            (
+                ("Ledgers", f"{len(review.ledgers):,}"),
+                ("Receipts", f"{receipts:,}"),
+                ("Receipts with content held", f"{held:,} of {receipts:,}"),
+                ("Sessions", f"{len(review.held.transcripts):,}"),
+                ("Compaction rounds", f"{rounds:,}"),
+                ("Files not looked at", f"{len(review.refused):,}"),
+            )
+        )
+    )

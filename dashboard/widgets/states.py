@@ -17,6 +17,7 @@ from dashboard.jobs import OVER, Failure, JobState, JobTable, JobView
 from dashboard.links import Page, target
 from dashboard.theme import Tone
 from dashboard.widgets import text
+from engine.errors import WinnowError
 
 T = TypeVar("T")
 
@@ -164,3 +165,14 @@ def unknown_page_input(kind: str) -> None:
         )
     )
     st.page_link(target(Page.OVERVIEW), label="Back to the overview")
+
+
+def gone(path: str) -> None:
+    """Say that an opened path is not there any more."""
+    text.draw(html.banner(Tone.UNKNOWN, "CANNOT CHECK: an opened path is not there any more", html.code(path)))
+
+
+def refused(error: WinnowError) -> None:
+    """Say what was refused, where and what to do."""
+    where = html.code(error.where) if error.where else ""
+    text.draw(html.banner(Tone.UNKNOWN, "Refused", html.foreign(error.message, 600), where, html.foreign(error.hint)))

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import sys
-import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
 from engine.findings import Finding, Result
+from engine.report.plain import plain
 
 GLYPHS = {Result.HOLDS: "✔", Result.BOUNDED: "◐", Result.FAILS: "✖", Result.COULD_NOT_LOOK: "○"}
 SHOWN = 160
@@ -22,14 +22,7 @@ FINDINGS_SHOWN = 50
 
 def safe(text: object, limit: int = SHOWN) -> str:
     """Make foreign text harmless for a terminal: control, format and surrogate characters become ⟨U+XXXX⟩."""
-    whole = str(text)
-    cut = whole[:limit]
-    shown = "".join(c if _is_plain(c) else f"⟨U+{ord(c):04X}⟩" for c in cut)
-    return shown + ("…" if len(whole) > limit else "")
-
-
-def _is_plain(character: str) -> bool:
-    return character == " " or unicodedata.category(character)[0] not in "CZ"
+    return plain(text, limit)
 
 
 def say(text: str = "") -> None:

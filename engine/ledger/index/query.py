@@ -159,6 +159,13 @@ def row_at_line(index: LedgerIndex, line: int) -> IndexRow | None:
     return next(iter(rows_at(index, np.array([place]))))
 
 
+def rows_around(index: LedgerIndex, line: int, *, before: int = 1, after: int = 1) -> tuple[IndexRow, ...]:
+    """Return the row at a line (or the next one) with its neighbours; blank lines are no rows."""
+    place = int(np.searchsorted(index.columns["line"], line))
+    first, last = max(0, place - before), min(index.rows, place + after + 1)
+    return tuple(rows_at(index, np.arange(first, last)))
+
+
 def row_bytes(source: Source, row: IndexRow, limit: int = 16 * 1024 * 1024) -> bytes:
     """Read at most `limit` bytes of a row from the ledger, without its line end.
 

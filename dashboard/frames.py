@@ -1,0 +1,66 @@
+"""How do engine values become tidy frames?
+
+Pure: values in, frames out. Texts are made visible and cut to a cell; nothing is judged here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from dashboard import visible
+from dashboard.loaders import RECEIPT_STATE
+from dashboard.theme import RESULTS
+from engine.clock import format_time
+from engine.ledger.index.query import IndexRow
+from engine.ledger.index.states import CHAIN_STATE
+from engine.review import LedgerReview, Question
+
+ROW_COLUMNS = ("LINE", "TIME", "KIND", "COMPACTOR", "DROPPED", "BYTES CUT", "EQUATION", "CHAIN", "RECEIPT")
+
+
+def rows(page: Sequence[IndexRow]) -> pd.DataFrame:
+    """Return one page of ledger rows."""
+    made = [
+        (
+            row.line,
+            format_time(row.time) if row.time else "",
+            visible.one_line(_kind(row), 60),
+            visible.one_line(row.labels.get("compactor", ""), 60),
+            row.dropped_count,
+            row.dropped_bytes,
+            row.equation.name.lower().replace("_", " ").replace("no receipt", ""),
+            row.labels.get(CHAIN_STATE, ""),
+            row.labels.get(RECEIPT_STATE, "").replace("no receipt", ""),
+        )
+        for row in page
+    ]
+    frame = pd.DataFrame(made, columns=list(ROW_COLUMNS))
+    return frame.astype({"DROPPED": "Int64", "BYTES CUT": "Int64"})
+
+
+def _kind(row: IndexRow) -> str:
+    named = [row.labels.get(name, "") for name in ("kind", "op", "schema")]
+    return next((label for label in named if label and not label.startswith("(")), row.form.name.lower())
+
+
+def ledgers(reviews: Sequence[LedgerReview], names: Sequence[str]) -> pd.DataFrame:
+    """Return one line a ledger: rows, answers side by side."""
+    made = []
+    for each, name in zip(reviews, names, strict=True):
+        answers = {a.question: RESULTS[a.result].text for a in each.answers}
+        made.append(
+            (
+                visible.one_line(name, 80),
+                each.chain.reference.rows,
+                answers[Question.CHAIN],
+                answers[Question.HEAD_PIN],
+                answers[Question.SELF_CONSISTENT],
+                answers[Question.CONTENT],
+                each.sweep.totals.receipts,
+                each.linked,
+            )
+        )
+    columns = ["LEDGER", "ROWS", "CHAIN", "HEAD PIN", "SELF-CONSISTENT", "CONTENT", "RECEIPTS", "CONTENT HELD"]
+    return pd.DataFrame(made, columns=columns)

@@ -1,0 +1,1 @@
+"""How does an answer leave the program, so that somebody else can read and check it?"""
