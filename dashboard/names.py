@@ -17,7 +17,7 @@ LINK_DIGITS = 16
 def shown(name: str, opened: Opened) -> str:
     """Return a path relative to the folder it was opened with, or its file name."""
     path = Path(name)
-    for base in (opened.workspace, *opened.paths):
+    for base in (*opened.paths, opened.workspace):
         folder = base if base.is_dir() else base.parent
         if path.is_relative_to(folder):
             return str(path.relative_to(folder))

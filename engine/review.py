@@ -195,17 +195,20 @@ def pins_for(
 ) -> tuple[tuple[PinFile, str | None], ...]:
     """Choose the pin files that speak of a ledger, each with the namespace to compare (None when it has one only).
 
-    A file speaks of a ledger when it is named after it, holds its name as a namespace, or lies beside it as the only
-    ledger of the folder. Such neighbourhood is a guess: a wrong one shows as a pin that does not agree, never as green.
+    A file speaks of a ledger of its own folder that has its name or is alone there, or of the only ledger that has the
+    name of one of its namespaces. Neighbourhood is a guess: a wrong one shows as a pin that does not
+    agree, never as green.
     """
     stem, folder = _stem(ledger.name), Path(ledger.name).parent
-    alone = sum(1 for other in ledgers if Path(other.name).parent == folder) == 1
+    beside = [other for other in ledgers if Path(other.name).parent == folder]
+    namesakes = [other for other in ledgers if _stem(other.name) == stem]
     chosen: list[tuple[PinFile, str | None]] = []
     for file in files:
         names = file.namespaces()
-        if stem in names:
+        near = Path(file.name).parent == folder
+        if stem in names and (near or len(namesakes) == 1):
             chosen.append((file, stem))
-        elif len(names) <= 1 and (_stem(file.name) == stem or (alone and Path(file.name).parent == folder)):
+        elif near and len(names) <= 1 and (_stem(file.name) == stem or len(beside) == 1):
             chosen.append((file, None))
     return tuple(chosen)
 
@@ -319,7 +322,7 @@ def _content_answer(receipts: int, by_content: dict[Result, int]) -> Answer:
     failing = by_content.get(Result.FAILS, 0)
     held = sum(by_content.values())
     if failing:
-        words = f"{failing} of {held} receipts with content held do not tell the truth"
+        words = f"{failing} of {held} receipts disagree with the content held"
         return Answer(Question.CONTENT, Result.FAILS, words, full, receipts)
     if not held:
         return Answer(Question.CONTENT, Result.COULD_NOT_LOOK, "content held for none of the receipts", 0, 0)

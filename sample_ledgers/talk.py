@@ -24,7 +24,10 @@ def rounds(count: int, ticket: int) -> list[tuple[list[str], list[str]]]:
     made = []
     context = [f"user: this is about ticket {ticket}.", *TURNS]
     for number in range(1, count + 1):
-        post = [f"summary {number}: {len(context) - 2} earlier turns about refunds and a release.", *context[-2:]]
+        post = [
+            f"summary {number} of {ticket}: {len(context) - 2} earlier turns about refunds and a release.",
+            *context[-2:],
+        ]
         made.append((context, post))
         context = [*post, f"user: follow-up question {number} on {ticket}?", f"assistant: answer {number}."]
     return made

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import frames, html, names, state, visible
-from dashboard.links import Page, go
+from dashboard import html, names, state, visible
 from dashboard.loaders import Loaded
-from dashboard.state import Parameter
-from dashboard.widgets import opening, states, text
+from dashboard.widgets import ledger_grid, opening, states, text
 
 
 def show() -> None:
@@ -19,32 +17,13 @@ def show() -> None:
         return
     if loaded.review.ledgers:
         text.note("Four questions, four answers; they are never added up. Choose a row to open the ledger.")
-        table(loaded)
+        ledger_grid.show(loaded)
     else:
         states.empty(
             "No ledger among the opened files", "A ledger is a JSON Lines file of chained rows.", "winnow open PATH"
         )
     _refused(loaded)
     opening.upload()
-
-
-def table(loaded: Loaded) -> None:
-    """Draw the ledgers as a grid; choosing a row opens it."""
-    reviews = loaded.review.ledgers
-    opened = state.opened()
-    shown = [names.shown(each.input.name, opened) for each in reviews]
-    key = state.query_key("ledgers", *(each.input.sha256 for each in reviews))
-    chosen = st.dataframe(
-        frames.ledgers(reviews, shown),
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        key=key,
-        alt="Ledgers with rows, chain, head pin, self-consistency and content",
-    )
-    places = chosen["selection"]["rows"]
-    if places and places[0] < len(reviews):
-        go(Page.LEDGER, {Parameter.LEDGER: names.link(reviews[places[0]].input)})
 
 
 def _refused(loaded: Loaded) -> None:

@@ -10,8 +10,7 @@ from dashboard.links import Page, query, target
 from dashboard.loaders import Loaded
 from dashboard.problems import Problem
 from dashboard.theme import Tone
-from dashboard.views import ledgers
-from dashboard.widgets import exports, opening, text
+from dashboard.widgets import exports, ledger_grid, opening, text
 
 SHOWN = 25
 
@@ -26,7 +25,7 @@ def show() -> None:
     _numbers(loaded)
     if loaded.review.ledgers:
         st.header("Ledgers")
-        ledgers.table(loaded)
+        ledger_grid.show(loaded)
     text.note(
         "What blue means here: the rows are linked in order and the claims were recomputed within the named scope. "
         "It does not mean that dropping was wise, or that the input of a compaction was complete."

@@ -163,7 +163,9 @@ def _settle(own: Candidate | None, other: Candidate | None, digest: object, inde
         return _Found(own, FoundBy.DIGEST)
     if digest == EMPTY_DIGEST:
         return _Found(None, FoundBy.EMPTY)
-    across = None if other is None else index.other_side(other)
+    # Only a whole context before speaks for its round: short survivors ("ok", the same two last turns) recur in
+    # unrelated sessions, and would accuse honest receipts.
+    across = index.other_side(other) if other is not None and other.side is SideName.BEFORE else None
     if across is not None and across.state is SideState.EXACT:
         return _Found(across, FoundBy.ROUND)
     return _NOTHING
