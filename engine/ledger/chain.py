@@ -7,22 +7,22 @@ both give the same answer. A link that holds does not prove that no row was cut 
 
 from __future__ import annotations
 
-import codecs
 from collections import deque
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, Final, Protocol
 
 from engine.ledger import codes
 from engine.ledger.chunk import Chunk, Event, FirstRow
-from engine.ledger.declared import Declarations
+from engine.ledger.declared import Declaration, Declarations
+from engine.ledger.linefacts import SHOWN, LineFacts, bom_hint, exact_facts, long_facts
 from engine.ledger.report import GENESIS, Rules
 from engine.lines import fast
-from engine.lines.canonical import CHAIN_LENGTH, chain_body, chain_value, line_as_written
+from engine.lines.canonical import CHAIN_LENGTH, chain_value
+from engine.lines.longline import LONG_LINE, is_long
 from engine.lines.reader import LINE_TOO_LONG, Block
-from engine.lines.strict import TOO_DEEP, UNPARSEABLE, Parsed, parse_exact
+from engine.lines.strict import TOO_DEEP, UNPARSEABLE, Parsed
 
-SHOWN: Final = 120
-"""Characters of a claimed value kept in a finding."""
 FORK_WINDOW: Final = 2048
 """Earlier rows tried when a link fits another row than its predecessor (two writers, or a copied row)."""
 FORK_TRIES: Final = 64
@@ -35,8 +35,6 @@ SMALLEST_BATCH: Final = 4
 BATCH_BYTES: Final = 16 * 1024
 """Bytes proved at once at most: larger batches of long lines fall out of the processor's cache (measured)."""
 _MEMBER: Final = len(', "chain": ""') + CHAIN_LENGTH
-_UTF8_BOM = codecs.BOM_UTF8
-_FOREIGN_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class RowObserver(Protocol):
@@ -51,6 +49,10 @@ class RowObserver(Protocol):
         ...
 
 
+def _go_on() -> None:
+    """Answer that nobody wants to stop."""
+
+
 class Walk:
     """Walks the lines of one chunk and fills a `Chunk`; feed blocks in order, then call `finish`."""
 
@@ -61,6 +63,7 @@ class Walk:
         rules: Rules,
         observer: RowObserver | None = None,
         offset: int = 0,
+        ask: Callable[[], None] = _go_on,
     ) -> None:
         self.chunk = Chunk(first_line)
         self.declarations = declarations
@@ -68,6 +71,7 @@ class Walk:
         self.strict = rules.strict
         self.line = first_line - 1
         self.observer = observer
+        self.ask = ask  # called within long lines; raises to stop
         self.offset = offset  # of the line being walked
         self.previous: str | None = None  # None: not known (chunk start, or after a line that was not looked at)
         self.unknown = False
@@ -110,6 +114,8 @@ class Walk:
     def _fast(self, data: bytes, ending: bytes) -> bool:
         """Take a line that is provably canonical and links as it should; everything else is the exact road's."""
         if self.previous is None or not self.chunk.chained or self.limits.nesting < fast.SERIALISER_DEPTH:
+            return False
+        if self.observer is None and is_long(data):
             return False
         proved = fast.prove(data)
         if proved is None:
@@ -155,6 +161,8 @@ class Walk:
 
     def _decode(self, batch: list[bytes | None]) -> list[Any] | None:
         if None in batch or self.limits.nesting < fast.SERIALISER_DEPTH:
+            return None
+        if sum(map(len, batch)) > LONG_LINE:  # type: ignore[arg-type]  # no None in it
             return None
         return fast.decode_lines(batch)  # type: ignore[arg-type]  # no None in it
 
@@ -202,84 +210,91 @@ class Walk:
         return taken
 
     def _exact(self, data: bytes, ending: bytes) -> None:
-        text = data.decode("utf-8", "replace").strip()
-        if not text:
+        nesting = self.limits.nesting
+        # An observer wants the values, so it pays for them.
+        long = self.observer is None and is_long(data)
+        facts = long_facts(data, nesting, self.ask) if long else exact_facts(data, nesting)
+        if facts is None:
             self._bytes_differ()
-            return
-        if "\ufffd" in text and not _is_utf8(data):
+        else:
+            self._facts(facts, data, ending)
+
+    def _facts(self, facts: LineFacts, data: bytes, ending: bytes) -> None:
+        if not facts.is_utf8:
             self.chunk.own_breaks += 1
-            self._keep(Event(self.line, codes.INVALID_UTF8.name, note=_bom_hint(data, self.line)))
-        parsed = parse_exact(text, nesting=self.limits.nesting)
-        if parsed.problem is TOO_DEEP:
+            self._keep(Event(self.line, codes.INVALID_UTF8.name, note=bom_hint(data, self.line)))
+        if facts.problem is TOO_DEEP:
             self._not_looked_at(TOO_DEEP.name, f"more than {self.limits.nesting}", str(self.limits.nesting))
             return
-        if parsed.duplicates:
-            first, last = parsed.values[0]
-            note = f"first {first!r:.{SHOWN}}, last {last!r:.{SHOWN}}"
+        if facts.duplicate is not None:
+            key, note = facts.duplicate
             # The whole key stands only in the reference's text of the first break; a key can be as long as a line.
-            key = parsed.duplicates[0] if not self.chunk.breaks else parsed.duplicates[0][:SHOWN]
-            self._break(codes.DUPLICATE_KEY.name, claimed=key, note=note)
-        if parsed.constants:
+            self._break(codes.DUPLICATE_KEY.name, claimed=key[:SHOWN] if self.chunk.breaks else key, note=note)
+        if facts.constants:
             self._keep(Event(self.line, codes.NAN_VALUE.name))
-        if parsed.problem is not None or not isinstance(parsed.value, dict):
-            self._no_row(parsed, data, ending)
+        if facts.problem is not None or not facts.is_row:
+            self._no_row(facts, data, ending)
             return
-        self._row(parsed.value, text, data, ending)
-        if self.observer is not None:
-            self.observer.parsed(self.line, self.offset, data, parsed)
+        self._row(facts, ending)
+        if self.observer is not None and facts.parsed is not None:
+            self.observer.parsed(self.line, self.offset, data, facts.parsed)
 
-    def _no_row(self, parsed: Parsed, data: bytes, ending: bytes) -> None:
+    def _no_row(self, facts: LineFacts, data: bytes, ending: bytes) -> None:
         self._bytes_differ()
         if not ending:
             self.chunk.unfinished = self.line
-        if parsed.problem is not None:
-            hint = _bom_hint(data, self.line)
-            self._break(UNPARSEABLE.name, note=hint)
+        if facts.problem is not None:
+            self._break(UNPARSEABLE.name, note=bom_hint(data, self.line))
         else:
-            self._break(codes.NOT_AN_OBJECT.name, claimed=str(parsed.value)[:SHOWN])
+            self._break(codes.NOT_AN_OBJECT.name, claimed=facts.shown)
 
-    def _row(self, row: dict[str, Any], text: str, data: bytes, ending: bytes) -> None:
+    def _row(self, facts: LineFacts, ending: bytes) -> None:
         self.chunk.rows += 1
-        if ending != b"\n" or not _as_written(row, data):
+        if ending != b"\n" or not facts.written:
             self._bytes_differ()
-        claimed = row.get("chain")
+        claimed = facts.claimed
         if claimed is None:
-            self._unchained(text)
-            return
-        if not isinstance(claimed, str):
+            self._unchained(facts)
+        elif not isinstance(claimed, str):
             self._break(codes.NON_STRING_CHAIN.name, claimed=repr(claimed)[:SHOWN])
             self._link("")
-            return
-        try:
-            body = chain_body(row)
-        except (UnicodeEncodeError, ValueError, TypeError, RecursionError) as exc:
-            self._break(codes.UNHASHABLE_ROW.name, note=type(exc).__name__)
+        elif facts.unhashable:
+            self._break(codes.UNHASHABLE_ROW.name, note=facts.unhashable)
             self._link(claimed)
-            return
-        self._check_link(claimed, body, text)
+        else:
+            self._check_link(claimed, facts)
+            self._link(claimed)
 
-    def _check_link(self, claimed: str, body: bytes, text: str) -> None:
+    def _check_link(self, claimed: str, facts: LineFacts) -> None:
         if self.unknown:
             self._limit(codes.AFTER_UNREAD_LINE.name)
-        elif not self.chunk.chained:
-            pinned = None if self.strict else self.declarations.pins(self.line, text)
+            return
+        if not self.chunk.chained and self.chunk.first_line > 1:
+            pinned = self._pinned(facts)
             self.chunk.first = FirstRow(
-                self.line, body.decode("latin-1"), claimed, pinned.why if pinned else None, self._declared_elsewhere()
+                self.line,
+                facts.body.decode("latin-1"),
+                claimed,
+                pinned.why if pinned else None,
+                self._declared_elsewhere(),
             )
-        elif chain_value(self.previous or "", body) != claimed:
-            self._mismatch(claimed, body, text)
-        self._link(claimed)
-
-    def _mismatch(self, claimed: str, body: bytes, text: str) -> None:
-        pinned = None if self.strict else self.declarations.pins(self.line, text)
+            return
+        # The chain begins in the file's first chunk: rows without a chain before it change nothing.
+        previous = (self.previous or "") if self.chunk.chained else GENESIS
+        expected = chain_value(previous, facts.body)
+        if expected == claimed:
+            return
+        pinned = self._pinned(facts)
         if pinned is not None:
             self.chunk.declared.append((self.line, pinned.why))
             return
-        expected = chain_value(self.previous or "", body)
-        fork = self._fork(claimed, body)
+        fork = self._fork(claimed, facts.body) if self.chunk.chained else None
         self._break(codes.CHAIN_MISMATCH.name, claimed[:SHOWN], expected, fork=fork)
 
-    def _fork(self, claimed: str, body: bytes) -> int | None:
+    def _pinned(self, facts: LineFacts) -> Declaration | None:
+        return None if self.strict else self.declarations.pins(self.line, facts.text_sha256)
+
+    def _fork(self, claimed: str, body: bytes | bytearray) -> int | None:
         """Return the earlier row (in this chunk) whose chain this row continues, or 0 for a second beginning."""
         if self.fork_tries >= FORK_TRIES:
             return None
@@ -292,9 +307,9 @@ class Walk:
                 return row
         return 0 if chain_value(GENESIS, body) == claimed else None
 
-    def _unchained(self, text: str) -> None:
+    def _unchained(self, facts: LineFacts) -> None:
         self._bytes_differ()
-        pinned = None if self.strict else self.declarations.pins(self.line, text)
+        pinned = self._pinned(facts)
         if self.chunk.chained == 0:
             self._lead(pinned.why if pinned else None, pinned.resume if pinned else "")
         elif pinned is not None:
@@ -346,28 +361,3 @@ class Walk:
     def _bytes_differ(self) -> None:
         if self.chunk.not_as_written is None:
             self.chunk.not_as_written = self.line
-
-
-def _as_written(row: dict[str, Any], data: bytes) -> bool:
-    if next(reversed(row), None) != "chain":
-        return False
-    try:
-        return line_as_written(row) == data
-    except (ValueError, TypeError, RecursionError):
-        return False
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _bom_hint(data: bytes, line: int) -> str:
-    if line == 1 and data.startswith(_UTF8_BOM):
-        return codes.STARTS_WITH_BOM.name
-    if line == 1 and data.startswith(_FOREIGN_BOMS):
-        return codes.NOT_UTF8_FILE.name
-    return ""

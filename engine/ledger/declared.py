@@ -6,9 +6,11 @@ sentence of whoever could write to the file: it bounds an answer, it never makes
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+from engine.lines.longline import is_long, read_long, stripped
 from engine.lines.strict import parse_exact
 
 OPERATION = "chain_break_declared"
@@ -38,9 +40,16 @@ class Declarations:
         self.bytes = 0
         self.over_limit = False
 
-    def note(self, text: str) -> None:
-        """Take one stripped line that holds the operation's name; anything but a declaration is passed over."""
-        found = _declaration(text)
+    def note(self, data: bytes, ask: Callable[[], None]) -> None:
+        """Take one line that holds the operation's name; anything but a declaration is passed over.
+
+        `ask` is called within long lines and may raise to stop.
+        """
+        if is_long(data):
+            row: Any = read_long(data, *stripped(data), nesting=_NESTING, ask=ask).members
+        else:
+            row = parse_exact(data.decode("utf-8", "replace").strip(), nesting=_NESTING).value
+        found = _declaration(row)
         if found is not None:
             self._keep(*found)
 
@@ -58,13 +67,10 @@ class Declarations:
         self.bytes += size
         self.by_line[line] = declaration
 
-    def pins(self, line: int, stripped: str) -> Declaration | None:
+    def pins(self, line: int, text_sha256: Callable[[], str]) -> Declaration | None:
         """Return the declaration of a line when it pins these very (decoded, stripped) bytes."""
         declaration = self.by_line.get(line)
-        if declaration is None:
-            return None
-        found = hashlib.sha256(stripped.encode("utf-8", "surrogatepass")).hexdigest()
-        return declaration if found == declaration.sha256 else None
+        return declaration if declaration is not None and text_sha256() == declaration.sha256 else None
 
     def between(self, first: int, end: int | None) -> Declarations:
         """Return the declarations for lines from `first` up to (not including) `end`."""
@@ -73,8 +79,7 @@ class Declarations:
         return part
 
 
-def _declaration(text: str) -> tuple[int, Declaration] | None:
-    row = parse_exact(text, nesting=_NESTING).value
+def _declaration(row: Any) -> tuple[int, Declaration] | None:
     if not isinstance(row, dict) or row.get("op") != OPERATION or not isinstance(row.get("chain"), str):
         return None
     line, sha, why = row.get("orphan_line"), row.get("orphan_sha256"), row.get("why")

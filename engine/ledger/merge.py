@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from engine.findings import Code, Finding, Result, Severity
 from engine.ledger import codes
-from engine.ledger.chain import SHOWN
 from engine.ledger.chunk import Chunk, Event
 from engine.ledger.declared import Declarations
+from engine.ledger.linefacts import SHOWN
 from engine.ledger.report import GENESIS, BytesAsWritten, Limits, ReferenceFields, Rules, Tail
 from engine.lines.canonical import chain_value
 from engine.lines.reader import LINE_TOO_LONG

@@ -182,11 +182,16 @@ class _Cutter:
 def collect_declarations(source: Source, stretch: Stretch, rules: Rules, watch: Watch = UNWATCHED) -> Declarations:
     """Read every line of a stretch that names the declaring operation."""
     declarations = Declarations()
+    size = stretch.end - stretch.start
+
+    def ask() -> None:
+        watch.step("reading declarations", 0, size)
+
     for block in _blocks(source, stretch, rules):
-        watch.step("reading declarations", 0, stretch.end - stretch.start)
+        ask()
         for data in block.lines:
             if data is not None and OPERATION_BYTES in data:
-                declarations.note(data.decode("utf-8", "replace").strip())
+                declarations.note(data, ask)
     return declarations
 
 
@@ -207,8 +212,15 @@ def walk_stretch(
     observer: RowObserver | None = None,
 ) -> Chunk:
     """Walk one run of lines; picklable arguments, so that it can run in another process."""
-    walk = Walk(stretch.first_line, declarations, rules, observer, stretch.start)
     size, done = stretch.end - stretch.start, 0
+    walk = Walk(
+        stretch.first_line,
+        declarations,
+        rules,
+        observer,
+        stretch.start,
+        ask=lambda: watch.step("verifying", done, size),
+    )
     for block in _blocks(source, stretch, rules):
         for part in block.parts(LINES_BETWEEN_LOOKS):
             if walk.feed(part, rows=rows):

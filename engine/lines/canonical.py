@@ -27,9 +27,11 @@ def chain_body(row: dict[str, Any]) -> bytes:
     return _SORTED.encode(body).encode("utf-8", "surrogatepass")
 
 
-def chain_value(previous: str, body: bytes) -> str:
+def chain_value(previous: str, body: bytes | bytearray) -> str:
     """Return the chain value of a body after the previous row's claimed value (or `genesis`)."""
-    return hashlib.sha256(previous.encode("utf-8", "surrogatepass") + body).hexdigest()[:CHAIN_LENGTH]
+    digest = hashlib.sha256(previous.encode("utf-8", "surrogatepass"))
+    digest.update(body)
+    return digest.hexdigest()[:CHAIN_LENGTH]
 
 
 def line_as_written(row: dict[str, Any]) -> bytes:
