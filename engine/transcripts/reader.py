@@ -15,12 +15,14 @@ from engine.lines.source import Source
 from engine.transcripts.claude_code import CLAUDE_CODE
 from engine.transcripts.codex import CODEX
 from engine.transcripts.copilot_cli import COPILOT_CLI
+from engine.transcripts.gemini import GEMINI
 from engine.transcripts.openai_messages import OPENAI_MESSAGES
 from engine.transcripts.openhands import OPENHANDS
 from engine.transcripts.options import ReadOptions, TranscriptLimits
 from engine.transcripts.pi import PI
 from engine.transcripts.rounds import Transcript
 from engine.transcripts.streams import readable_head
+from engine.transcripts.swe_agent import SWE_AGENT
 
 LIKELY = 50
 """A reader that scores less has not recognised its format."""
@@ -54,7 +56,7 @@ class Reader(Protocol):
         ...
 
 
-READERS: tuple[Reader, ...] = (CLAUDE_CODE, CODEX, PI, OPENHANDS, COPILOT_CLI, OPENAI_MESSAGES)
+READERS: tuple[Reader, ...] = (CLAUDE_CODE, CODEX, PI, OPENHANDS, COPILOT_CLI, SWE_AGENT, GEMINI, OPENAI_MESSAGES)
 """Every reader, in the order in which they are listed to the user."""
 
 

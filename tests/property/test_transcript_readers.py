@@ -11,12 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import WinnowError
-from engine.lines.source import MemorySource
-from engine.transcripts.options import ReadOptions, TranscriptLimits
-from engine.transcripts.reader import READERS, choose_reader, reader_named
-from engine.transcripts.rounds import Transcript, round_difference, side_message_keys
-from engine.transcripts.views import side_views
+from engine.transcripts.reader import READERS
+from tests.support.documents import gemini_document, gemini_log, trajectory
+from tests.support.hostile import changed, read_or_refuse
 from tests.support.sessions import (
     ClaudeSession,
     CodexSession,
@@ -26,9 +23,6 @@ from tests.support.sessions import (
     openhands_new,
     openhands_old,
 )
-
-LIMITS = TranscriptLimits(line_bytes=20_000, nesting=40)
-HOSTILE: tuple[Any, ...] = (None, 0, -1, 1e308, 2**70, True, "", "x", [], {}, [[]], [{}], {"type": []}, [None, 1, "a"])
 
 
 def samples() -> list[bytes]:
@@ -60,47 +54,18 @@ def samples() -> list[bytes]:
     pi.says("a1", "two")
     pi.entry("compaction", "k1", summary="sum", firstKeptEntryId="a1", tokensBefore=5)
     pi.entry("message", "b1", message={"role": "bashExecution", "command": "ls", "output": "x"})
-    return [claude.data(), codex.data(), pi.data(), openhands_old().data(), openhands_new().data(), copilot().data()]
+    return [
+        claude.data(),
+        codex.data(),
+        pi.data(),
+        openhands_old().data(),
+        openhands_new().data(),
+        copilot().data(),
+        gemini_log().data(),
+    ]
 
 
 SAMPLES = samples()
-
-
-def use(transcript: Transcript) -> None:
-    """Do with a transcript what the rest of the engine does."""
-    for compaction in transcript.rounds:
-        round_difference(transcript, compaction)
-        transcript.post_text(compaction).encode("utf-8")
-        for side in (compaction.pre, compaction.post):
-            side_message_keys(transcript, side)
-            side_views(transcript, side)
-    for key in transcript.context:
-        assert transcript.items[key].message in transcript.messages
-    json.dumps([finding.as_json() for finding in transcript.notices], ensure_ascii=False).encode("utf-8")
-
-
-def read_or_refuse(data: bytes, name: str | None = None) -> None:
-    """Read bytes with one reader, or with the one they ask for; anything but a named refusal is a failure."""
-    try:
-        source = MemorySource("s.jsonl", data)
-        reader = choose_reader(source) if name is None else reader_named(name)
-        transcript = reader.read(source, ReadOptions(LIMITS))  # not through the net of `read_transcript`
-    except WinnowError:
-        return
-    use(transcript)
-
-
-def changed(value: Any, choose: random.Random) -> Any:
-    """Replace one random place inside a JSON value by a hostile one, drop it or double it."""
-    if isinstance(value, dict) and value and choose.random() < 0.85:
-        key = choose.choice(sorted(value))
-        if choose.random() < 0.1:
-            return {k: v for k, v in value.items() if k != key}
-        return {**value, key: changed(value[key], choose)}
-    if isinstance(value, list) and value and choose.random() < 0.85:
-        index = choose.randrange(len(value))
-        return [*value[:index], changed(value[index], choose), *value[index + choose.randint(0, 1) :]]
-    return choose.choice(HOSTILE)
 
 
 def mutated(data: bytes, choose: random.Random) -> bytes:
@@ -170,3 +135,20 @@ def test_damaged_sessions_are_read_or_refused(reader: str, sweep: Callable[[int]
     choose = random.Random(f"transcripts {reader}")
     for _ in range(sweep(300)):
         read_or_refuse(mutated(choose.choice(SAMPLES), choose), reader)
+
+
+DOCUMENTS: tuple[Any, ...] = (trajectory(), gemini_document())
+
+
+@pytest.mark.parametrize("reader", [reader.name for reader in READERS])
+def test_damaged_documents_are_read_or_refused(reader: str, sweep: Callable[[int], int]) -> None:
+    """Documents with hostile values inside, or cut off, are read or refused by every reader."""
+    choose = random.Random(f"documents {reader}")
+    for _ in range(sweep(200)):
+        value = choose.choice(DOCUMENTS)
+        for _ in range(choose.randint(1, 4)):
+            value = changed(value, choose)
+        data = json.dumps(value).encode()
+        read_or_refuse(data, reader)
+        read_or_refuse(data)
+        read_or_refuse(data[: choose.randrange(len(data))], reader)

@@ -1,0 +1,90 @@
+"""Small agent sessions that stand in one JSON document, or in a log that replaces its own messages."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from engine.lines.source import MemorySource
+from engine.transcripts.reader import read_transcript
+from engine.transcripts.rounds import Transcript
+from tests.support.sessions import Lines
+
+
+def document(value: Any, name: str = "session.json") -> MemorySource:
+    """Hold a value as a JSON file, spread over lines as tools write it."""
+    return MemorySource(name, json.dumps(value, indent=1).encode())
+
+
+def read(value: Any, name: str = "session.json") -> Transcript:
+    """Read a document with the reader its content asks for."""
+    return read_transcript(document(value, name))
+
+
+def trajectory(steps: int = 4, shown: int = 2) -> dict[str, Any]:
+    """Write a trajectory in which only the newest `shown` observations stay readable."""
+    history: list[dict[str, Any]] = [
+        {"role": "system", "content": "rules: x", "message_type": "system_prompt"},
+        {"role": "user", "content": "task: x", "message_type": "observation"},
+    ]
+    written = []
+    for number in range(steps):
+        outputs = [at for at, message in enumerate(history) if message["role"] == "tool"]
+        seen = [
+            {**message, "content": "Old environment output: (1 lines omitted)"}
+            if at in outputs[: max(0, len(outputs) - shown)]
+            else message
+            for at, message in enumerate(history)
+        ]
+        written.append({"action": "ls", "observation": f"out{number}: x", "messages": seen})
+        call = {"id": f"k{number}", "type": "function", "function": {"name": "bash", "arguments": '{"command": "ls"}'}}
+        said = {"role": "assistant", "content": f"look{number}: x", "tool_calls": [call], "message_type": "action"}
+        output = {"role": "tool", "content": f"out{number}: x", "message_type": "observation"}
+        history = [*history, said, output]
+    return {"trajectory": written, "history": history, "info": {"exit_status": "submitted"}}
+
+
+def gemini_message(name: str, kind: str, text: str, **more: Any) -> dict[str, Any]:
+    """Return one message of a Gemini session."""
+    content: Any = [{"text": text}] if kind == "user" else text
+    return {"id": name, "timestamp": "2026-01-02T03:04:05.000Z", "type": kind, "content": content, **more}
+
+
+def gemini_document() -> dict[str, Any]:
+    """Write a session in the older form, with a notice the model never saw."""
+    result = [{"functionResponse": {"id": "k", "name": "ls", "response": {"output": "out: x"}}}]
+    call = {"id": "k", "name": "ls", "args": {"path": "."}, "result": result, "status": "success"}
+    thought = {"subject": "plan", "description": "look first", "timestamp": "2026-01-02T03:04:05.000Z"}
+    return {
+        "sessionId": "g1",
+        "projectHash": "0123",
+        "startTime": "2026-01-02T03:04:05.000Z",
+        "messages": [
+            gemini_message("m0", "info", "update: x"),
+            gemini_message("m1", "user", "one: x"),
+            gemini_message("m2", "gemini", "two: x", thoughts=[thought], toolCalls=[call]),
+        ],
+    }
+
+
+def gemini_log() -> Lines:
+    """Write a session in the newer form: a message completed in place, then a compaction."""
+    session = Lines()
+    session.add(sessionId="g1", projectHash="0123", startTime="2026-01-02T03:04:05.000Z", kind="main")
+    session.rows.append(gemini_message("m1", "user", "one: x"))
+    session.rows.append(gemini_message("m2", "gemini", "two: x"))
+    session.rows.append({"$set": {"lastUpdated": "2026-01-02T03:04:06.000Z"}})
+    session.rows.append(gemini_message("m2", "gemini", "two: x", toolCalls=[{"name": "ls", "args": {}}]))
+    session.rows.append(gemini_message("m3", "user", "three: x"))
+    session.rows.append({"$set": {"messages": gemini_compacted()}})
+    session.rows.append(gemini_message("m4", "user", "four: x"))
+    return session
+
+
+def gemini_compacted() -> list[dict[str, Any]]:
+    """Return the messages a compaction leaves."""
+    return [
+        gemini_message("s1", "user", "<state_snapshot>sum: x</state_snapshot>"),
+        gemini_message("s2", "gemini", "Got it. Thanks for the additional context!"),
+        gemini_message("m3", "user", "three: x"),
+    ]
