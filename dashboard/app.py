@@ -25,12 +25,12 @@ st.navigation(
         "Audit": [
             st.Page(overview.show, title="Overview", icon=":material/space_dashboard:", default=True),
             st.Page(ledgers.show, title="Ledgers", icon=":material/list_alt:", url_path=Page.LEDGERS),
-            st.Page(find.show, title="Find", icon=":material/search:", url_path=Page.FIND),
             st.Page(ledger.show, title="Ledger", url_path=Page.LEDGER, visibility="hidden"),
             st.Page(receipt.show, title="Receipt", url_path=Page.RECEIPT, visibility="hidden"),
+            st.Page(find.show, title="Find", icon=":material/search:", url_path=Page.FIND),
         ],
         "Inspect": [
-            st.Page(transcript.show, title="Transcript", icon=":material/forum:", url_path=Page.TRANSCRIPT),
+            st.Page(transcript.show, title="Transcripts", icon=":material/forum:", url_path=Page.TRANSCRIPT),
         ],
         "Record": [
             st.Page(limits.show, title="Limits", icon=":material/rule:", url_path=Page.LIMITS),

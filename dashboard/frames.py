@@ -11,7 +11,8 @@ import pandas as pd
 
 from dashboard import visible
 from dashboard.loaders import RECEIPT_STATE
-from dashboard.theme import RESULTS
+from dashboard.problems import first_break
+from dashboard.theme import answer_verdict, chain_verdict
 from engine.clock import format_time
 from engine.ledger.index.query import IndexRow
 from engine.ledger.index.states import CHAIN_STATE
@@ -49,12 +50,12 @@ def ledgers(reviews: Sequence[LedgerReview], names: Sequence[str]) -> pd.DataFra
     """Return one line a ledger: rows, answers side by side."""
     made = []
     for each, name in zip(reviews, names, strict=True):
-        answers = {a.question: RESULTS[a.result].text for a in each.answers}
+        answers = {a.question: answer_verdict(a.result, a.of).text for a in each.answers}
         made.append(
             (
                 visible.one_line(name, 80),
                 each.chain.reference.rows,
-                answers[Question.CHAIN],
+                chain_verdict(each.chain.result, first_break(each)).text,
                 answers[Question.HEAD_PIN],
                 answers[Question.SELF_CONSISTENT],
                 answers[Question.CONTENT],

@@ -130,6 +130,13 @@ def title(eyebrow: str, name: str, *, meta: Markup | str = "") -> Markup:
     )
 
 
+def problem(verdict: Verdict, place: str, words: str) -> Markup:
+    """Return one line of a list of problems: verdict, where, in which words."""
+    return Markup('<div class="wn-problem wn-edge-{}">{}<span class="wn-place">{}</span>{}</div>').format(
+        verdict.tone.value, badge(verdict), foreign(place, 120), muted(words)
+    )
+
+
 def word_diff(before: str, after: str) -> Markup:
     """Return the words of both texts in one line of reading: removed struck, added underlined."""
     old, new = (_WORDS.findall(text)[: 2 * DIFF_WORDS] for text in (before, after))
@@ -145,12 +152,3 @@ def word_diff(before: str, after: str) -> Markup:
         if added:
             parts.append(Markup('<ins class="wn-ins">{}</ins>').format(foreign(added, len(added))))
     return Markup('<div class="wn-block wn-diff">{}</div>').format(Markup().join(parts))
-
-
-def item(position: int, shown: str, word: str, tone: Tone, more: str = "") -> Markup:
-    """Return one content item: its position, fate and text."""
-    fate = Markup('<span class="wn-badge">{}<span>{}</span></span>').format(glyph(tone), word) if word else Markup()
-    head = Markup('<div class="wn-item-head"><span class="wn-muted">{}</span>{}<span class="wn-muted">{}</span></div>')
-    return Markup('<div class="wn-item wn-edge-{}">{}<pre tabindex="0">{}</pre></div>').format(
-        tone.value, head.format(f"item {position + 1:,}", fate, more), foreign(shown, 4_000)
-    )

@@ -8,24 +8,32 @@ kept answer is about the bytes it was computed from; when a file changes, the ke
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Hashable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import streamlit as st
 
 from dashboard.jobs import Failure, JobTable, JobView
+from dashboard.sessions import RoundNumbers, numbers
 from dashboard.state import Opened
 from engine import __version__
 from engine.errors import UsageError
-from engine.findings import IsCancelled, OnProgress, Result, Watch
+from engine.findings import CancelledError, IsCancelled, OnProgress, Progress, Result, Watch
 from engine.ledger.index.build import ledger_index
 from engine.ledger.index.layout import EquationState, LedgerIndex
 from engine.ledger.index.states import attach_by_line, attach_chain
 from engine.load import Input, discover
+from engine.receipts.candidates import SideName
+from engine.receipts.find import FindReport, find_content
+from engine.receipts.kept import HeldHit, find_held
+from engine.receipts.link import Link, iterate_links, receipts_of
 from engine.receipts.summary import ReceiptSummary
 from engine.review import LedgerReview, Review, review
+from engine.transcripts.rounds import Transcript
 
 LOG = logging.getLogger("winnow")
 RECEIPT_STATE = "receipt_state"
@@ -38,6 +46,14 @@ NO_RECEIPT, AGREES, DOES_NOT_HOLD, NOT_READ, MATCHES, DIFFERS = RECEIPT_STATES =
     "content differs",
 )
 _BAD = frozenset({DOES_NOT_HOLD, NOT_READ, DIFFERS})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where content is named by receipts, and its fate where both contents of a receipt are held."""
+
+    named: FindReport
+    held: tuple[HeldHit, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +159,70 @@ def start_index(opened: Opened, loaded: Loaded, ledger: LedgerReview) -> JobView
         return attach_by_line(index, RECEIPT_STATE, by_line, names=RECEIPT_STATES, bad=_BAD, values=values)
 
     return jobs().submit(key, "Indexing the rows", work)
+
+
+def start_link(loaded: Loaded, ledger: LedgerReview, line: int) -> JobView[Link | None]:
+    """Start or find the link of one receipt that the review counted but did not keep."""
+    content = tuple(sorted(each.sha256 for each in loaded.review.inputs))
+    key = ("link", __version__, ledger.input.sha256, line, content)
+
+    def work(on_progress: OnProgress, is_cancelled: IsCancelled) -> Link | None:
+        watch = Watch(on_progress, is_cancelled)
+        held = loaded.review.held.index(watch)
+        wanted = (each for each in receipts_of(ledger.input.source, watch=watch) if each.line == line)
+        return next(iterate_links(islice(wanted, 1), held, watch=watch), None)
+
+    return jobs().submit(key, "Looking for the content of this receipt", work)
+
+
+def transcript(loaded: Loaded, wanted: str) -> tuple[Input, Transcript] | None:
+    """Return the session whose SHA-256 begins with the text or whose name it is, or None."""
+    for file, found in loaded.review.held.transcripts:
+        if wanted and (file.name == wanted or file.sha256.startswith(wanted)):
+            return file, found
+    return None
+
+
+def start_rounds(file: Input, session: Transcript) -> JobView[tuple[RoundNumbers, ...]]:
+    """Start or find the numbers of every round of a session."""
+
+    def work(on_progress: OnProgress, is_cancelled: IsCancelled) -> tuple[RoundNumbers, ...]:
+        counted: list[RoundNumbers] = []
+        for each in session.rounds:
+            if is_cancelled():
+                raise CancelledError
+            on_progress(Progress("counting", len(counted), len(session.rounds), "rounds"))
+            counted.append(numbers(session, each))
+        return tuple(counted)
+
+    return jobs().submit(("rounds", __version__, file.sha256, file.name), "Counting what each round dropped", work)
+
+
+def receipts_of_round(loaded: Loaded, session: Transcript, index: int) -> list[tuple[LedgerReview, Link]]:
+    """Return the kept links whose content is a side of one round of a session."""
+    place = next(n for n, (_, each) in enumerate(loaded.review.held.transcripts) if each is session)
+    return [
+        (ledger, link)
+        for ledger in loaded.review.ledgers
+        for link in ledger.links
+        if any(
+            side is not None and side.side is not SideName.CONTENT and (side.order, side.round_index) == (place, index)
+            for side in (link.pre, link.post)
+        )
+    ]
+
+
+def start_find(loaded: Loaded, content: bytes) -> JobView[Found]:
+    """Start or find the search for content in every opened ledger; the content itself is not kept, its digest is."""
+    ledgers = loaded.review.ledgers
+    key = ("find", __version__, hashlib.sha256(content).hexdigest(), tuple(each.input.sha256 for each in ledgers))
+
+    def work(on_progress: OnProgress, is_cancelled: IsCancelled) -> Found:
+        sources = [each.input.source for each in ledgers]
+        named = find_content(content, sources, on_progress=on_progress, is_cancelled=is_cancelled)
+        return Found(named, find_held(content, [link for each in ledgers for link in each.links]))
+
+    return jobs().submit(key, "Looking for your content", work)
 
 
 def _log(failure: Failure, error: BaseException) -> None:

@@ -96,3 +96,8 @@ def chain_verdict(result: Result, first_line: int | None = None) -> Verdict:
             return Verdict(word, Tone.BAD, BROKEN.meaning)
         case Result.COULD_NOT_LOOK:
             return CANNOT_CHECK
+
+
+def answer_verdict(result: Result, asked: int) -> Verdict:
+    """Return the word for an answer: a question that nobody could ask is NOT CHECKED, not CANNOT CHECK."""
+    return NOT_CHECKED if result is Result.COULD_NOT_LOOK and not asked else RESULTS[result]

@@ -10,7 +10,7 @@ from dashboard import frames, html, loaders, names, problems, state, visible
 from dashboard.links import Page, go
 from dashboard.loaders import RECEIPT_STATE, Loaded
 from dashboard.state import Parameter
-from dashboard.theme import RESULTS, chain_verdict
+from dashboard.theme import answer_verdict, chain_verdict
 from dashboard.widgets import breaks, exports, opening, pager, searching, states, text, verdict
 from engine.ledger.index.layout import LedgerIndex
 from engine.ledger.index.query import Pick, Sort, facets, page
@@ -80,7 +80,7 @@ def head(ledger: LedgerReview) -> None:
 
 def _trust(ledger: LedgerReview, question: Question) -> html.Trust:
     answer = ledger.answer(question)
-    word = RESULTS[answer.result]
+    word = answer_verdict(answer.result, answer.of)
     if question is Question.CHAIN:
         word = chain_verdict(answer.result, problems.first_break(ledger))
     return html.Trust(QUESTION_NAMES[question], word, answer.words)

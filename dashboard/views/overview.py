@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import streamlit as st
-from markupsafe import Markup
 
 from dashboard import html, problems, state, visible
 from dashboard.links import Page, query, target
@@ -44,14 +43,7 @@ def _problems(found: list[Problem]) -> None:
     for number, problem in enumerate(found[:SHOWN]):
         words, way = st.columns([8, 1], vertical_alignment="center")
         with words:
-            text.draw(
-                Markup('<div class="wn-problem wn-edge-{}">{}<span class="wn-place">{}</span>{}</div>').format(
-                    problem.verdict.tone.value,
-                    html.badge(problem.verdict),
-                    html.foreign(problem.place, 120),
-                    html.muted(problem.words),
-                )
-            )
+            text.draw(html.problem(problem.verdict, problem.place, problem.words))
         with way:
             st.page_link(
                 target(problem.page),

@@ -1,33 +1,36 @@
-"""Did this receipt tell the truth about what was dropped?"""
+"""Does this receipt tell the truth about what was dropped?"""
 
 from __future__ import annotations
 
-import json
-
 import streamlit as st
 
-from dashboard import html, loaders, names, state, visible
-from dashboard.links import Page, query, target
+from dashboard import html, loaders, names, receipts, state, visible
+from dashboard.links import Page, address, go, query, target
+from dashboard.loaders import Loaded
+from dashboard.receipts import item_text
 from dashboard.state import Parameter, ReceiptQuery
-from dashboard.theme import RESULTS, Verdict
-from dashboard.widgets import digest, findings, held, opening, states, text, verdict
+from dashboard.theme import Tone, Verdict, answer_verdict
+from dashboard.widgets import digest, findings, items, opening, states, text, verdict
+from dashboard.widgets.items import Shown
+from engine.digests import raw_digest
 from engine.errors import CannotLookError
-from engine.findings import Result
 from engine.ledger.index.layout import LedgerIndex
-from engine.ledger.index.query import IndexRow, row_at_line, row_bytes, rows_around
+from engine.ledger.index.query import IndexRow, row_at_line, row_bytes
 from engine.ledger.index.states import CHAIN_STATE
 from engine.receipts.ambiguity import verify_receipt_line
 from engine.receipts.equation import byte_equation, count_equation
 from engine.receipts.link import Link
+from engine.receipts.recompute import ContentComparison, HeldItem
 from engine.receipts.verify import ReceiptReport
-from engine.receipts.words import sentence_of, word_of
-from engine.review import LedgerReview
+from engine.receipts.words import sentence_of
+from engine.review import LedgerReview, Question
 
-VIEWS = ("Drops", "Content before and after", "Checks", "Raw row")
+RAW_BYTES = 1024 * 1024
+"""Bytes of a row shown on the page; the whole row is a download away."""
 
 
 def show() -> None:
-    """Draw one row of a ledger: the receipt's claims, what was recomputed, and what that proves."""
+    """Draw one row of a ledger: trust, equation, drops, content, checks, raw."""
     asked = state.receipt_query()
     loaded = opening.review()
     if loaded is None:
@@ -41,134 +44,217 @@ def show() -> None:
         return
     row = row_at_line(index, asked.line)
     if row is None:
-        states.unknown_page_input("row")
+        states.empty(
+            f"Line {asked.line:,} of this ledger holds no row",
+            f"The ledger has {visible.plural(index.lines, 'line')}; blank lines are no rows.",
+        )
+        st.page_link(target(Page.LEDGER), label="Back to the ledger", query_params=query(_of(ledger)))
         return
+    _page(loaded, ledger, index, row, asked)
+
+
+def _page(loaded: Loaded, ledger: LedgerReview, index: LedgerIndex, row: IndexRow, asked: ReceiptQuery) -> None:
     try:
         data = row_bytes(ledger.input.source, row)
     except CannotLookError as error:
         states.refused(error)
         return
-    _row(ledger, index, row, data, asked)
+    link = _link(loaded, ledger, row)
+    alone = verify_receipt_line(data, line=row.line, nesting=ledger.chain.limits.nesting)
+    report = alone if link is None else link.report
+    _head(ledger, index, row)
+    if _is_receipt(row):
+        _compare_link(asked, report)
+        _verdict(loaded, ledger, row, alone, link)
+        _numbers(report)
+        _tabs(ledger, row, report, link, data)
+    else:
+        states.empty("This row is no compaction receipt", "It is shown as it stands; only the chain speaks of it.")
+        _raw(ledger, row, report, data)
 
 
-def _row(ledger: LedgerReview, index: LedgerIndex, row: IndexRow, data: bytes, asked: ReceiptQuery) -> None:
-    meta = f"line {row.line:,} of {index.lines:,}, {visible.size(row.length)} at byte {row.offset:,}"
-    text.title("Row", f"{names.shown(ledger.input.name, state.opened())} : {row.line}", meta)
-    _neighbours(ledger, index, row)
-    link = next((each for each in ledger.links if each.line == row.line), None)
-    report = link.report if link is not None else verify_receipt_line(data, line=row.line)
-    if report.claim is None and row.equation.name == "NO_RECEIPT" and report.result is Result.FAILS:
-        _no_receipt(row, data)
-        return
-    found = str(_field(data, "receipt_digest"))
-    if asked.digest and not found.rpartition(":")[2].startswith(asked.digest):
+def _of(ledger: LedgerReview) -> dict[Parameter, str | int]:
+    return {Parameter.LEDGER: names.link(ledger.input)}
+
+
+def _is_receipt(row: IndexRow) -> bool:
+    return row.labels.get(loaders.RECEIPT_STATE, loaders.NO_RECEIPT) != loaders.NO_RECEIPT
+
+
+def _link(loaded: Loaded, ledger: LedgerReview, row: IndexRow) -> Link | None:
+    kept = next((link for link in ledger.links if link.line == row.line), None)
+    if kept is not None or ledger.linked <= len(ledger.links) or not _is_receipt(row):
+        return kept
+    return states.wait(loaders.jobs(), lambda: loaders.start_link(loaded, ledger, row.line))
+
+
+def _head(ledger: LedgerReview, index: LedgerIndex, row: IndexRow) -> None:
+    name = names.shown(ledger.input.name, state.opened())
+    kind = "Receipt" if _is_receipt(row) else "Row"
+    when = f" · {row.time:%Y-%m-%d %H:%M:%S} UTC" if row.time else ""
+    meta = f"{name} · {visible.size(row.length)} at byte {row.offset:,}{when}"
+    left, before, after, up = st.columns([7, 1.4, 1.4, 1.6], vertical_alignment="bottom")
+    with left:
+        text.title(kind, f"Line {row.line:,}", meta)
+    previous, following = receipts.neighbours(index, row.line)
+    with before:
+        if st.button("Previous", key="previous", shortcut="K", disabled=previous is None, width="stretch"):
+            go(Page.RECEIPT, {**_of(ledger), Parameter.LINE: previous or 0})
+    with after:
+        if st.button("Next", key="next", shortcut="J", disabled=following is None, width="stretch"):
+            go(Page.RECEIPT, {**_of(ledger), Parameter.LINE: following or 0})
+    with up:
+        st.page_link(target(Page.LEDGER), label="All rows", query_params=query(_of(ledger)), width="stretch")
+
+
+def _compare_link(asked: ReceiptQuery, report: ReceiptReport) -> None:
+    found = receipts.own_digest(report)
+    if asked.digest and asked.digest != found:
         states.other_receipt(asked.digest, found)
-    _receipt(ledger, row, data, report, link)
 
 
-def _neighbours(ledger: LedgerReview, index: LedgerIndex, row: IndexRow) -> None:
-    around = {each.line: each for each in rows_around(index, row.line)}
-    before = max((line for line in around if line < row.line), default=0)
-    after = min((line for line in around if line > row.line), default=0)
-    first, second, third = st.columns([1, 1, 3])
-    with first:
-        if st.button("Previous row", disabled=not before, shortcut="K", key="go:previous", width="stretch"):
-            _move(before)
-    with second:
-        if st.button("Next row", disabled=not after, shortcut="J", key="go:next", width="stretch"):
-            _move(after)
-    with third:
-        st.page_link(
-            target(Page.LEDGER),
-            label="Back to the ledger",
-            query_params=query({Parameter.LEDGER: names.link(ledger.input)}),
-        )
-
-
-def _move(line: int) -> None:
-    st.query_params[Parameter.LINE.value] = str(line)
-    st.query_params.pop(Parameter.DIGEST.value, None)
-    st.rerun()
-
-
-def _no_receipt(row: IndexRow, data: bytes) -> None:
-    states.empty("This row is no receipt", "It takes part in the chain; there are no drops to recompute.")
-    text.draw(html.facts((("Chain", row.labels.get(CHAIN_STATE, "")), ("Form", row.form.name.lower()))))
-    _raw(data)
-
-
-def _receipt(ledger: LedgerReview, row: IndexRow, data: bytes, report: ReceiptReport, link: Link | None) -> None:
-    word = RESULTS[report.result]
-    verdict.badge(Verdict(word_of(report).value, word.tone, word.meaning), sentence_of(report))
-    verdict.trust(_trust(ledger, row, report))
-    _equations(report)
-    held.source(link, state.opened())
-    chosen = st.segmented_control("Show", VIEWS, default=VIEWS[0], key=Parameter.VIEW.value, bind="query-params")
-    match chosen:
-        case "Content before and after":
-            held.sides(report)
-        case "Checks":
-            findings.show(report.findings, key="checks")
-        case "Raw row":
-            _raw(data)
-        case _:
-            held.drops(report, _field(data, "dropped"))
-    verdict.scope(*_scope(report))
-    text.command(f"winnow check {ledger.input.name} --line {row.line}" + held.arguments(link))
-    digest.show("receipt digest", str(_field(data, "receipt_digest")))
-
-
-def _trust(ledger: LedgerReview, row: IndexRow, report: ReceiptReport) -> list[html.Trust]:
-    alone = Result.FAILS if not report.reference_fields.self_consistent or report.claim is None else Result.HOLDS
-    chain = row.labels.get(CHAIN_STATE, "")
-    linked = {"linked": Result.HOLDS, "broken": Result.FAILS, "declared break": Result.BOUNDED}
-    content = report.result if report.comparison is not None else Result.COULD_NOT_LOOK
-    pin = next((a for a in ledger.answers if a.question == "head_pin"), None)
-    return [
-        html.Trust("Self-consistent", RESULTS[alone], "shape, counts, bytes and own digest, from the row alone"),
-        html.Trust("Chain", RESULTS[linked.get(chain, Result.COULD_NOT_LOOK)], f"this row is {chain or 'not known'}"),
-        html.Trust("Head pin", RESULTS[pin.result if pin else Result.COULD_NOT_LOOK], pin.words if pin else ""),
-        html.Trust("Signature", RESULTS[Result.COULD_NOT_LOOK], "the format carries no signatures"),
-        html.Trust("Content", RESULTS[content], f"scope {report.scope.replace('_', ' ')}"),
-    ]
-
-
-def _equations(report: ReceiptReport) -> None:
-    if report.claim is None:
-        text.note("the row is malformed: there is no equation to check")
-        return
-    st.header("Equation")
-    comparison = report.comparison
-    rows = [("claimed, bytes", str(byte_equation(report.claim))), ("claimed, items", str(count_equation(report.claim)))]
-    if comparison is not None and comparison.full:
-        recomputed = (
-            f"dropped {len(comparison.dropped):,} items, {comparison.dropped_size:,} bytes; "
-            f"introduced {len(comparison.introduced):,} items, {comparison.introduced_size:,} bytes; "
-            f"kept {len(comparison.kept_pre):,} items"
-        )
-        rows.append(("recomputed from content", recomputed))
-    text.draw(html.table("Equation of the receipt", ("WHAT", "before - dropped + introduced = after"), rows))
-
-
-def _scope(report: ReceiptReport) -> tuple[str, str]:
-    if report.result is Result.HOLDS:
-        return (
-            "the items given are the items claimed, and what is missing after is exactly what the manifest names",
-            "that the content before was all there was, nor that dropping these items was wise",
-        )
-    return (
-        "which digests were claimed when the receipt was sealed",
-        "that the claims are true, that the input was complete, or that dropping was wise",
+def _verdict(loaded: Loaded, ledger: LedgerReview, row: IndexRow, alone: ReceiptReport, link: Link | None) -> None:
+    report = alone if link is None else link.report
+    pin, signature = ledger.answer(Question.HEAD_PIN), ledger.answer(Question.SIGNATURE)
+    verdict.trust(
+        [
+            html.Trust("Self-consistent", receipts.own_verdict(alone), sentence_of(alone)),
+            receipts.chain_trust(row.labels.get(CHAIN_STATE, ""), ledger.answer(Question.CHAIN).words),
+            html.Trust("Head pin", answer_verdict(pin.result, pin.of), pin.words),
+            html.Trust("Signature", answer_verdict(signature.result, signature.of), signature.words),
+            receipts.content_trust(link),
+        ]
     )
+    verdict.scope(*receipts.scope_of(report))
+    text.command(receipts.command(ledger.input.name, row.line, link, loaded.review.held.transcripts))
 
 
-def _raw(data: bytes) -> None:
-    text.block(data.decode("utf-8", "replace"), key="raw")
+def _numbers(report: ReceiptReport) -> None:
+    if report.claim is None:
+        return
+    st.header("Claimed and recomputed")
+    text.draw(receipts.equation(byte_equation(report.claim)))
+    text.draw(receipts.equation(count_equation(report.claim)))
+    rows = receipts.claimed_and_recomputed(report.claim, report.comparison)
+    text.draw(html.table("Claimed and recomputed", ("", "CLAIMED", "RECOMPUTED", ""), rows))
 
 
-def _field(data: bytes, name: str) -> object:
-    try:
-        value = json.loads(data.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return ""
-    return value.get(name, "") if isinstance(value, dict) else ""
+def _tabs(ledger: LedgerReview, row: IndexRow, report: ReceiptReport, link: Link | None, data: bytes) -> None:
+    drops, content, checks, raw = st.tabs(["Drops", "Content before and after", "Checks", "Raw"])
+    with drops:
+        _drops(report)
+    with content:
+        _content(report.comparison, link)
+    with checks:
+        _checks(report)
+    with raw:
+        _raw(ledger, row, report, data)
+
+
+def _drops(report: ReceiptReport) -> None:
+    found = report.comparison
+    if found is not None and found.full:
+        items.pages(
+            len(found.dropped),
+            lambda first, limit: [_dropped(item, found) for item in found.dropped_items(first, limit)],
+            key="drops",
+            nothing="Nothing was dropped: every item before is still there afterwards.",
+        )
+        return
+    text.note("The content is not held here, so only the digests of the manifest can be shown.")
+    if report.claim is None or not report.claim.manifest.digests:
+        text.note("The manifest names no item.")
+        return
+    total = len(report.claim.manifest.digests)
+    pages = -(-total // findings.PER_PAGE)
+    page = st.pagination(pages, key="manifest:page") if pages > 1 else 1
+    rows = receipts.manifest_rows(report.claim, (page - 1) * findings.PER_PAGE, findings.PER_PAGE)
+    text.draw(html.table("Manifest of dropped items", ("ITEM", "DIGEST"), rows))
+    text.note(f"{visible.plural(total, 'item')} named as dropped; to see whether yours is among them use Find.")
+
+
+def _dropped(item: HeldItem, found: ContentComparison) -> Shown:
+    noted = receipts.drop_note(item.digest, found)
+    return _shown(item, f"item {item.position + 1:,} before", noted or Verdict("DROPPED", Tone.BAD))
+
+
+def _shown(item: HeldItem, heading: str, found: Verdict | None = None) -> Shown:
+    return Shown(heading, item.size, item.digest, item_text(item.item), found)
+
+
+def _content(found: ContentComparison | None, link: Link | None) -> None:
+    if found is None or link is None:
+        text.note("No content that is open here has the digests this receipt claims.")
+        text.note("Add the content before and after, or the session it comes from, and open this page again.")
+        return
+    text.draw(
+        html.facts(
+            (
+                ("Before", receipts.where_found(link.pre, link.pre_by)),
+                ("After", receipts.where_found(link.post, link.post_by)),
+                ("Further places with the same digests", f"{link.alternatives:,}"),
+            )
+        )
+    )
+    if found.rewritten:
+        st.subheader("Rewritten")
+        text.note(f"{visible.plural(len(found.rewritten), 'item')} kept their id and changed their content")
+        for old, new in found.rewritten_items(0, items.PER_PAGE):
+            text.draw(html.word_diff(item_text(old.item), item_text(new.item)))
+    left, right = st.columns(2)
+    with left:
+        st.subheader("Before")
+        _side(found.pre_items, set(found.dropped) if found.full else None, "DROPPED", key="before")
+    with right:
+        st.subheader("After")
+        _side(found.post_items, set(found.introduced) if found.full else None, "INTRODUCED", key="after")
+
+
+def _side(content: object, marked: set[int] | None, word: str, *, key: str) -> None:
+    held = list(content) if isinstance(content, list | tuple) else []
+
+    def page(first: int, limit: int) -> list[Shown]:
+        return [
+            Shown(
+                f"item {position + 1:,}",
+                len(item_text(held[position]).encode("utf-8", "surrogatepass")),
+                "",
+                item_text(held[position]),
+                _mark(position, marked, word),
+            )
+            for position in range(first, min(first + limit, len(held)))
+        ]
+
+    items.pages(len(held), page, key=key, nothing="No items are held on this side.")
+
+
+def _mark(position: int, marked: set[int] | None, word: str) -> Verdict | None:
+    if marked is None:
+        return None
+    if position not in marked:
+        return Verdict("KEPT", Tone.GOOD)
+    return Verdict(word, Tone.BAD if word == "DROPPED" else Tone.BOUNDED)
+
+
+def _checks(report: ReceiptReport) -> None:
+    if report.findings:
+        findings.show(report.findings, key="receipt:findings")
+    else:
+        text.note("Every check was made and found nothing to say.")
+    text.note("In the words of the format's reference verifier")
+    text.draw(html.facts(receipts.reference_words(report)))
+    if report.stricter:
+        text.note(f"stricter here than the reference: {', '.join(report.stricter)}")
+
+
+def _raw(ledger: LedgerReview, row: IndexRow, report: ReceiptReport, data: bytes) -> None:
+    if row.length > RAW_BYTES:
+        states.too_large(RAW_BYTES, row.length, "byte", f"sed -n {row.line}p LEDGER")
+    text.block(data[:RAW_BYTES].decode("utf-8", "replace"), key="raw")
+    digest.show("Digest of the bytes of this row", raw_digest(data))
+    own = receipts.own_digest(report)
+    if own:
+        digest.show("Digest of the receipt, as claimed", own)
+    text.note("Link to this row; it says so when another receipt stands here")
+    text.command(address(Page.RECEIPT, {**_of(ledger), Parameter.LINE: row.line, Parameter.DIGEST: own}))
+    st.download_button("Download this row", data, f"row-{visible.label(str(row.line))}.json", key="raw:download")

@@ -1,211 +1,225 @@
-"""What stood in the context before and after each compaction?"""
+"""What stood in the context before and after each compaction, and what was dropped?"""
 
 from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Sequence
+
 import streamlit as st
 
-from dashboard import html, names, state, visible
-from dashboard.links import Page, go
+from dashboard import html, loaders, names, sessions, state, visible
+from dashboard.links import Page, go, query, target
 from dashboard.loaders import Loaded
+from dashboard.sessions import RoundNumbers
 from dashboard.state import Parameter
-from dashboard.theme import Tone
-from dashboard.widgets import findings, opening, states, text
+from dashboard.theme import RESULTS, Tone, Verdict
+from dashboard.widgets import findings, items, opening, pager, states, text
+from dashboard.widgets.items import Shown
 from engine.load import Input
+from engine.receipts.words import sentence_of
 from engine.transcripts.item import ContextItem
-from engine.transcripts.rounds import CompactionRound, RoundDifference, Side, Transcript, round_difference
-
-PER_PAGE = 25
-VIEWS = ("Dropped", "Introduced", "Kept", "Rewritten", "Before", "After")
+from engine.transcripts.rounds import CompactionRound, RoundDifference, Transcript, round_difference
 
 
 def show() -> None:
-    """Draw the sessions, the rounds of one, and what one round did."""
-    st.title("Transcript")
+    """Draw the sessions, one session's rounds, or one round, as the address asks."""
+    asked = state.transcript_query()
     loaded = opening.review()
     if loaded is None:
+        st.title("Transcript")
         return
-    sessions = loaded.review.held.transcripts
-    if not sessions:
-        states.empty("No session among the opened files", "Open the session file of an agent.", "winnow open PATH")
+    held = loaded.review.held.transcripts
+    if not asked.transcript:
+        _list(held)
         return
-    asked = state.transcript_query()
-    file, transcript = next(
-        ((f, t) for f, t in sessions if asked.transcript and f.sha256.startswith(asked.transcript)), sessions[0]
-    )
-    if asked.transcript and not file.sha256.startswith(asked.transcript):
+    found = loaders.transcript(loaded, asked.transcript)
+    if found is None:
+        st.title("Transcript")
         states.unknown_page_input("session")
-    _choose(loaded, file)
-    _session(file, transcript)
-    if not transcript.rounds:
+        return
+    file, transcript = found
+    compaction = next((each for each in transcript.rounds if each.index == asked.round), None)
+    if asked.round and compaction is not None:
+        _round(loaded, file, transcript, compaction)
+    else:
+        _session(file, transcript, asked.round)
+
+
+def _of(file: Input) -> dict[Parameter, str | int]:
+    return {Parameter.TRANSCRIPT: names.link(file)}
+
+
+def _list(held: Sequence[tuple[Input, Transcript]]) -> None:
+    st.title("Transcripts")
+    if not held:
         states.empty(
-            "No compaction is recorded in this session",
-            "Nothing is invented: what was dropped is not known. Give a before and an after file to compare two.",
-            "winnow check LEDGER --pre BEFORE --post AFTER",
+            "No session among the opened files",
+            "Sessions of Claude Code, Codex, pi, chat lists, before/after pairs and more are read.",
+            "winnow open SESSION.jsonl",
         )
+        opening.upload()
         return
-    chosen = _rounds(file, transcript, asked.round)
-    _round(file, transcript, chosen)
-
-
-def _choose(loaded: Loaded, file: Input) -> None:
-    sessions = loaded.review.held.transcripts
-    if len(sessions) < 2:  # noqa: PLR2004 - a choice needs two
-        return
-    shown = [names.shown(f.name, state.opened()) for f, _ in sessions]
-    at = next(n for n, (f, _) in enumerate(sessions) if f is file)
-    picked = st.selectbox(
-        "Session", range(len(sessions)), index=at, format_func=lambda n: visible.one_line(shown[n], 90)
+    text.note("Choose a session to see its compactions and what each of them dropped.")
+    shown = [names.shown(file.name, state.opened()) for file, _ in held]
+    chosen = st.dataframe(
+        sessions.sessions_frame(shown, [each for _, each in held]),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=state.query_key("sessions", *(file.sha256 for file, _ in held)),
+        alt="Sessions with their format, rounds and notices; choose one to open it",
     )
-    if picked != at:
-        go(Page.TRANSCRIPT, {Parameter.TRANSCRIPT: names.link(sessions[picked][0])})
+    places = chosen["selection"]["rows"]
+    if places and places[0] < len(held):
+        go(Page.TRANSCRIPT, _of(held[places[0]][0]))
 
 
-def _session(file: Input, transcript: Transcript) -> None:
-    text.title("Session", names.shown(file.name, state.opened()), f"SHA-256 {file.sha256}")
+def _session(file: Input, transcript: Transcript, missing: int) -> None:
+    name = names.shown(file.name, state.opened())
+    text.title("Transcript", name, f"{visible.size(file.size)} · SHA-256 {file.sha256}")
+    st.page_link(target(Page.TRANSCRIPT), label="All sessions")
+    if missing:
+        states.empty(
+            f"This session has no round {missing:,}",
+            f"It records {visible.plural(len(transcript.rounds), 'round')}; the link may be about another file.",
+        )
     text.draw(
         html.facts(
             (
                 ("Format", transcript.format),
-                ("Tool version", transcript.tool_version or "not said"),
-                ("Session", html.code(transcript.session or "not said")),
-                ("Items", f"{len(transcript.items):,}"),
+                ("Session", transcript.session or "not recorded"),
+                ("Tool version", transcript.tool_version or "not recorded"),
                 ("Rounds", f"{len(transcript.rounds):,}"),
-                ("Failed attempts", f"{len(transcript.failed_attempts):,}"),
+                ("Items read", f"{len(transcript.items):,}"),
+                ("Items in context at the end", f"{len(transcript.context):,}"),
             )
         )
     )
-    notices = (*transcript.failed_attempts, *transcript.notices)
-    if notices:
-        with st.expander("Notices of the reader"):
-            findings.show(notices, key="notices")
+    st.header("Rounds")
+    if transcript.rounds:
+        _rounds(file, transcript)
+    else:
+        states.empty(
+            "No compaction is recorded in this file",
+            "Nothing is known of what was dropped; no round is invented for a format that records none.",
+        )
+    _notices(transcript)
     text.command(f"winnow rounds {file.name}")
 
 
-def _rounds(file: Input, transcript: Transcript, asked: int) -> CompactionRound:
-    st.header("Rounds")
-    rows = [
-        (
-            each.index,
-            each.kind.value.replace("_", " "),
-            len(each.pre.keys),
-            each.pre.state.value,
-            len(each.post.keys),
-            each.post.state.value,
-            each.claimed.tokens_before,
-            each.claimed.tokens_after,
-        )
-        for each in transcript.rounds
-    ]
-    columns = [
-        "ROUND",
-        "KIND",
-        "BEFORE",
-        "STATE BEFORE",
-        "AFTER",
-        "STATE AFTER",
-        "TOKENS BEFORE (claimed)",
-        "AFTER (claimed)",
-    ]
-    frame = pd.DataFrame(rows, columns=columns).astype({columns[6]: "Int64", columns[7]: "Int64"})
+def _rounds(file: Input, transcript: Transcript) -> None:
+    counted = states.wait(loaders.jobs(), lambda: loaders.start_rounds(file, transcript))
+    if counted is None:
+        return
+    first = pager.show(len(counted), noun="round")
+    page: Sequence[RoundNumbers] = counted[first : first + pager.PAGE_ROWS]
     chosen = st.dataframe(
-        frame,
+        sessions.rounds_frame(page),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
-        key=state.query_key("rounds", file.sha256),
-        height=min(38 + 35 * len(rows), 400),
-        alt="Rounds of the session; choose one to see what it did",
+        key=state.query_key("rounds", file.sha256, first),
+        height=min(38 + 35 * len(page), 740),
+        alt="Rounds with both sides, what was dropped, kept and introduced; choose one to open it",
     )
     places = chosen["selection"]["rows"]
-    if places:
-        return transcript.rounds[places[0]]
-    wanted = next((each for each in transcript.rounds if each.index == asked), None)
-    return wanted or transcript.rounds[0]
+    if places and places[0] < len(page):
+        go(Page.TRANSCRIPT, {**_of(file), Parameter.ROUND: page[places[0]].index})
+    text.note("Choose a round to see the items. Counts over a side that is not exact count only what is visible there.")
 
 
-def _round(file: Input, transcript: Transcript, each: CompactionRound) -> None:
-    found = round_difference(transcript, each)
-    st.header(f"Round {visible.count(each.index)}")
-    text.draw(
-        html.table(
-            "Claimed and recomputed",
-            ("", "BEFORE", "AFTER"),
-            (
-                ("state", _state(each.pre), _state(each.post)),
-                ("items, bytes (recomputed)", _sums(transcript, each.pre), _sums(transcript, each.post)),
-                (
-                    "tokens (claimed by the tool)",
-                    _tokens(each.claimed.tokens_before),
-                    _tokens(each.claimed.tokens_after),
-                ),
-            ),
-        )
-    )
+def _notices(transcript: Transcript) -> None:
+    if transcript.failed_attempts:
+        st.header("Compactions that failed")
+        findings.show(transcript.failed_attempts, key="failed")
+    if transcript.notices:
+        st.header("Notices of the reader")
+        findings.show(transcript.notices, key="notices")
+
+
+def _round(loaded: Loaded, file: Input, transcript: Transcript, compaction: CompactionRound) -> None:
+    _head(file, transcript, compaction)
+    left, right = st.columns(2)
+    with left:
+        text.draw(sessions.side_card("Before", transcript, compaction.pre))
+    with right:
+        text.draw(sessions.side_card("After", transcript, compaction.post))
+    found = round_difference(transcript, compaction)
+    st.header("Claimed by the tool, and recomputed")
+    text.draw(html.facts(sessions.claims(compaction)))
     text.draw(
         html.facts(
             (
-                ("Dropped", f"{len(found.dropped):,} of {len(each.pre.keys):,}"),
-                ("Kept", f"{len(found.kept):,} of {len(each.pre.keys):,}"),
-                ("Introduced", f"{len(found.introduced):,} of {len(each.post.keys):,}"),
-                ("Rewritten", f"{len(found.rewritten):,}"),
-                ("Trigger (claimed)", each.claimed.trigger or "not said"),
-                ("Model (claimed)", each.claimed.model or "not said"),
+                ("Kept, recomputed", f"{len(found.kept):,}"),
+                ("Dropped, recomputed", f"{len(found.dropped):,}"),
+                ("Introduced, recomputed", f"{len(found.introduced):,}"),
+                ("Rewritten, recomputed", f"{len(found.rewritten):,}"),
             )
         )
     )
-    view = st.segmented_control("Show", VIEWS, default=VIEWS[0], key=Parameter.VIEW.value, bind="query-params")
-    _view(transcript, each, found, view or VIEWS[0], state.query_key("items", file.sha256, each.index, view))
+    _receipts(loaded, transcript, compaction)
+    _items(found)
 
 
-def _view(transcript: Transcript, each: CompactionRound, found: RoundDifference, view: str, key: str) -> None:
-    dropped = {item.key for item in found.dropped}
-    introduced = {item.key for item in found.introduced}
-    match view:
-        case "Rewritten":
-            for before, after in found.rewritten[:PER_PAGE]:
-                text.draw(html.word_diff(before.text[:4000], after.text[:4000]))
-            text.note(f"{visible.plural(len(found.rewritten), 'item')} with the same id and other content")
-        case "Dropped":
-            _items(found.dropped, "dropped", Tone.BAD, key)
-        case "Introduced":
-            _items(found.introduced, "introduced", Tone.BOUNDED, key)
-        case "Kept":
-            _items(found.kept, "kept", Tone.GOOD, key)
-        case "Before":
-            _items(transcript.side_items(each.pre), "dropped", Tone.BAD, key, dropped)
-        case _:
-            _items(transcript.side_items(each.post), "introduced", Tone.BOUNDED, key, introduced)
+def _head(file: Input, transcript: Transcript, compaction: CompactionRound) -> None:
+    name = names.shown(file.name, state.opened())
+    indexes = [each.index for each in transcript.rounds]
+    place = indexes.index(compaction.index)
+    left, before, after, up = st.columns([7, 1.4, 1.4, 1.6], vertical_alignment="bottom")
+    with left:
+        text.title("Transcript", f"Round {compaction.index:,} of {len(indexes):,}", name)
+    with before:
+        if st.button("Previous", key="previous", shortcut="K", disabled=place == 0, width="stretch"):
+            go(Page.TRANSCRIPT, {**_of(file), Parameter.ROUND: indexes[place - 1]})
+    with after:
+        if st.button("Next", key="next", shortcut="J", disabled=place + 1 == len(indexes), width="stretch"):
+            go(Page.TRANSCRIPT, {**_of(file), Parameter.ROUND: indexes[place + 1]})
+    with up:
+        st.page_link(target(Page.TRANSCRIPT), label="All rounds", query_params=query(_of(file)), width="stretch")
 
 
-def _items(items: tuple[ContextItem, ...], word: str, tone: Tone, key: str, only: set[str] | None = None) -> None:
-    if not items:
-        text.note("none")
+def _receipts(loaded: Loaded, transcript: Transcript, compaction: CompactionRound) -> None:
+    linked = loaders.receipts_of_round(loaded, transcript, compaction.index)
+    st.header("Receipts of this round")
+    if not linked:
+        text.note("No receipt among the opened ledgers claims the content of this round.")
         return
-    pages = max(1, -(-len(items) // PER_PAGE))
-    page = st.pagination(pages, key=key) if pages > 1 else 1
-    first = (page - 1) * PER_PAGE
-    for number, item in enumerate(items[first : first + PER_PAGE], first):
-        hit = only is None or item.key in only
-        flags = ", ".join(sorted(flag.value for flag in item.flags))
-        kind = item.kind.value.replace("_", " ")
-        more = f"{item.role.value} {kind}, line {item.place.line:,}, {visible.size(item.size)}"
-        shown = item.text or f"(no readable text: {item.kind.value})"
-        text.draw(
-            html.item(number, shown, word if hit else "kept", tone if hit else Tone.GOOD, f"{more} {flags}".strip())
-        )
-    text.note(f"{visible.plural(len(items), 'item')}")
+    for ledger, link in linked[: items.PER_PAGE]:
+        words, way = st.columns([8, 1], vertical_alignment="center")
+        with words:
+            place = f"{names.shown(ledger.input.name, state.opened())}, line {link.line:,}"
+            text.draw(html.problem(RESULTS[link.report.result], place, sentence_of(link.report)))
+        with way:
+            st.page_link(
+                target(Page.RECEIPT),
+                label=f"Line {visible.count(link.line)}",
+                query_params=query({Parameter.LEDGER: names.link(ledger.input), Parameter.LINE: link.line}),
+            )
 
 
-def _state(side: Side) -> str:
-    reasons = "; ".join(reason.sentence for reason in side.reasons)
-    return side.state.value + (f": {reasons}" if reasons else "")
+def _items(found: RoundDifference) -> None:
+    st.header("Items")
+    dropped, kept, introduced, rewritten = st.tabs(["Dropped", "Kept", "Introduced", "Rewritten"])
+    with dropped:
+        _pages(found.dropped, "dropped", Verdict("DROPPED", Tone.BAD), "Nothing visible was dropped in this round.")
+    with kept:
+        _pages(found.kept, "kept", Verdict("KEPT", Tone.GOOD), "Nothing was kept word for word in this round.")
+    with introduced:
+        _pages(found.introduced, "introduced", Verdict("INTRODUCED", Tone.BOUNDED), "Nothing new stands afterwards.")
+    with rewritten:
+        if not found.rewritten:
+            text.note("No item kept its id and changed its content.")
+        for old, new in found.rewritten[: items.PER_PAGE]:
+            text.line(sessions.heading(new))
+            text.draw(html.word_diff(sessions.body(old), sessions.body(new)))
+        if len(found.rewritten) > items.PER_PAGE:
+            states.too_large(items.PER_PAGE, len(found.rewritten), "rewritten item", "winnow rounds SESSION --json")
 
 
-def _sums(transcript: Transcript, side: Side) -> str:
-    items = transcript.side_items(side)
-    return f"{visible.plural(len(items), 'item')}, {visible.size(sum(item.size for item in items))}"
+def _pages(listed: Sequence[ContextItem], key: str, verdict: Verdict, nothing: str) -> None:
+    def page(first: int, limit: int) -> list[Shown]:
+        return [
+            Shown(sessions.heading(item), item.size, item.digest, sessions.body(item), verdict)
+            for item in listed[first : first + limit]
+        ]
 
-
-def _tokens(number: int | None) -> str:
-    return "not said" if number is None else f"{number:,}"
+    items.pages(len(listed), page, key=key, nothing=nothing)
