@@ -6,6 +6,7 @@ what is recomputed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,8 +15,9 @@ import typer
 from engine.cli.output import emit_json, findings_text, safe, say
 from engine.cli.verify import Json
 from engine.digests import whole_digest
-from engine.errors import EXIT_CANNOT_LOOK, EXIT_HOLDS
+from engine.errors import EXIT_CANNOT_LOOK, EXIT_HOLDS, UsageError
 from engine.lines.source import FileSource
+from engine.transcripts.item import ContextItem
 from engine.transcripts.reader import read_transcript
 from engine.transcripts.rounds import CompactionRound, Side, SideState, Transcript, round_difference
 
@@ -26,11 +28,18 @@ def rounds(
     format_name: Annotated[
         str | None, typer.Option("--format", help="Name the format instead of recognising it.")
     ] = None,
+    number: Annotated[
+        int | None, typer.Option("--round", min=1, help="Show this round only, with the text of its items.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List the compaction rounds of a session, with what each dropped, kept and introduced."""
     session = read_transcript(FileSource(transcript), format=format_name)
+    if number is not None:
+        session = _only(session, number, transcript)
     listed = [round_json(session, each) for each in session.rounds]
+    if number is not None:
+        listed[0]["items"] = items_json(session, session.rounds[0])
     if as_json:
         body = {"format": session.format, "session": session.session, "rounds": listed}
         emit_json("rounds", {**body, "notices": [notice.as_json() for notice in session.notices]})
@@ -38,6 +47,36 @@ def rounds(
         _print(session, listed)
     exact = all(each.pre.state is SideState.EXACT and each.post.state is SideState.EXACT for each in session.rounds)
     raise typer.Exit(EXIT_HOLDS if exact and session.rounds else EXIT_CANNOT_LOOK)
+
+
+def _only(session: Transcript, number: int, path: Path) -> Transcript:
+    chosen = tuple(each for each in session.rounds if each.index == number)
+    if not chosen:
+        raise UsageError(
+            "no_such_round",
+            f"expected a round from 1 to {len(session.rounds)}, found --round {number}",
+            where=str(path),
+            hint="leave --round out to list them",
+        )
+    return replace(session, rounds=chosen)
+
+
+def items_json(session: Transcript, each: CompactionRound) -> dict[str, Any]:
+    """Return the items of one round with their text, by what became of them (a rewritten one stands in two lists)."""
+    found = round_difference(session, each)
+    lists = {"dropped": found.dropped, "introduced": found.introduced, "kept": found.kept}
+    return {name: [_item_json(item) for item in items] for name, items in lists.items()}
+
+
+def _item_json(item: ContextItem) -> dict[str, Any]:
+    return {
+        "role": item.role.value,
+        "kind": item.kind.value,
+        "digest": item.digest,
+        "bytes": item.size,
+        "line": item.place.line,
+        "text": item.text,
+    }
 
 
 def side_json(session: Transcript, side: Side) -> dict[str, Any]:
@@ -80,6 +119,10 @@ def _print(session: Transcript, listed: list[dict[str, Any]]) -> None:
             f"dropped {each['dropped']}  kept {each['kept']}  introduced {each['introduced']}"
             f"  rewritten {each['rewritten']}"
         )
+        for name, items in each.get("items", {}).items():
+            for item in items if name != "kept" else ():
+                text = safe(item["text"].replace("\n", " ⏎ ") or "(no readable text)")
+                say(f"    {name}, line {item['line']}, {item['role']} {item['kind']}: {text}")
     for compaction in session.rounds:
         for reason in dict.fromkeys((*compaction.pre.reasons, *compaction.post.reasons)):
             say(f"  round {compaction.index}: {reason.sentence}")

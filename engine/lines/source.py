@@ -37,6 +37,10 @@ class FileSource:
 
     path: Path
 
+    def __post_init__(self) -> None:
+        """Take a path given as text as well."""
+        object.__setattr__(self, "path", Path(self.path))
+
     @property
     def name(self) -> str:
         """Return the path as given."""

@@ -104,6 +104,21 @@ def test_a_session_gets_receipts_and_they_are_found_again(folder: Path) -> None:
     assert "round 1, before" in answer.json["receipts"][0]["content"]["pre"]
 
 
+def test_a_round_is_shown_with_its_texts(folder: Path) -> None:
+    """With --round the dropped and introduced items of that round are printed; another number is refused."""
+    session = ClaudeSession()
+    session.chat("1")
+    session.boundary("b1", preTokens=50)
+    session.summary("s1")
+    Path("session.jsonl").write_bytes(session.data())
+    answer = typed("rounds", "session.jsonl", "--round", 1)
+    assert "dropped, line 1, user prompt: prompt 1: words" in answer.out
+    assert "introduced, line 4, user summary: This session" in answer.out
+    items = typed("rounds", "session.jsonl", "--round", 1, "--json").json["rounds"][0]["items"]
+    assert [len(items[name]) for name in ("dropped", "introduced", "kept")] == [2, 1, 0]
+    assert typed("rounds", "session.jsonl", "--round", 2).code == 2
+
+
 def test_a_partial_round_is_sealed_only_when_asked_and_says_so(folder: Path) -> None:
     """Partial sides are refused with the reason; with --partial the receipt carries it and stays bounded."""
     session = ClaudeSession()
