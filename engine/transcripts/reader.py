@@ -17,6 +17,7 @@ from engine.transcripts.codex import CODEX
 from engine.transcripts.copilot_cli import COPILOT_CLI
 from engine.transcripts.gemini import GEMINI
 from engine.transcripts.openai_messages import OPENAI_MESSAGES
+from engine.transcripts.opencode import OPENCODE
 from engine.transcripts.openhands import OPENHANDS
 from engine.transcripts.options import ReadOptions, TranscriptLimits
 from engine.transcripts.pi import PI
@@ -56,7 +57,17 @@ class Reader(Protocol):
         ...
 
 
-READERS: tuple[Reader, ...] = (CLAUDE_CODE, CODEX, PI, OPENHANDS, COPILOT_CLI, SWE_AGENT, GEMINI, OPENAI_MESSAGES)
+READERS: tuple[Reader, ...] = (
+    CLAUDE_CODE,
+    CODEX,
+    PI,
+    OPENCODE,
+    OPENHANDS,
+    COPILOT_CLI,
+    SWE_AGENT,
+    GEMINI,
+    OPENAI_MESSAGES,
+)
 """Every reader, in the order in which they are listed to the user."""
 
 

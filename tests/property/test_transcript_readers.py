@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from engine.transcripts.reader import READERS
 from tests.support.documents import gemini_document, gemini_log, trajectory
 from tests.support.hostile import changed, read_or_refuse
+from tests.support.opencode_sessions import opencode_document
 from tests.support.sessions import (
     ClaudeSession,
     CodexSession,
@@ -137,7 +138,7 @@ def test_damaged_sessions_are_read_or_refused(reader: str, sweep: Callable[[int]
         read_or_refuse(mutated(choose.choice(SAMPLES), choose), reader)
 
 
-DOCUMENTS: tuple[Any, ...] = (trajectory(), gemini_document())
+DOCUMENTS: tuple[Any, ...] = (trajectory(), gemini_document(), opencode_document())
 
 
 @pytest.mark.parametrize("reader", [reader.name for reader in READERS])
