@@ -7,8 +7,9 @@ the exact encoder. Nothing here says that two values with equal bytes were writt
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
+from itertools import chain, compress, repeat
+from operator import is_
 from typing import Any
 
 import orjson
@@ -23,17 +24,48 @@ _OPTIONS = (
     | orjson.OPT_PASSTHROUGH_DATETIME
     | orjson.OPT_PASSTHROUGH_SUBCLASS
 )
+_BLOCK = 256
 _PROVEN = frozenset({str, int, bool, type(None), dict, list})
 
 
-def canonical_many(values: Sequence[Any]) -> list[bytes]:
-    """Serialise each value by `json-c14n:v1`; raises as `engine.digests.canonical_json`."""
+class PlainItems(tuple[Any, ...]):
+    """Values that were proven plain once, so that they need not be looked at again each time they are serialised.
+
+    Made by `hold`. The values must not be changed afterwards: a change could escape the proof.
+    """
+
+    __slots__ = ()
+
+
+def hold(values: Sequence[Any]) -> Sequence[Any]:
+    """Prove values plain once, for many uses; values that cannot be proven are given back as they are."""
+    if isinstance(values, PlainItems):
+        return values
+    for start in range(0, len(values), _BLOCK):
+        block = values[start : start + _BLOCK]
+        if _written(block) is None or not _is_proven(block):
+            return values
+    return PlainItems(values)
+
+
+def canonical_many(values: Sequence[Any], *, plain: bool = False) -> list[bytes]:
+    """Serialise each value by `json-c14n:v1`; raises as `engine.digests.canonical_json`.
+
+    `plain` says that the values come from `PlainItems`.
+    """
+    written = _written(values)
+    if written is None or not (plain or _is_proven(values)):
+        # What is refused, or written otherwise, by the fast serialiser may still be held by the recipe.
+        return [canonical_json(value) for value in values]
+    return written
+
+
+def _written(values: Sequence[Any]) -> list[bytes] | None:
     dumps = orjson.dumps
     try:
-        written = [dumps(value, None, _OPTIONS) for value in values]
-    except (TypeError, RecursionError):  # what the fast serialiser refuses, the recipe may still hold
-        return [canonical_json(value) for value in values]
-    return written if _is_proven(values) else [canonical_json(value) for value in values]
+        return [dumps(value, None, _OPTIONS) for value in values]
+    except (TypeError, RecursionError):
+        return None
 
 
 def _is_proven(values: Sequence[Any]) -> bool:
@@ -43,12 +75,16 @@ def _is_proven(values: Sequence[Any]) -> bool:
     """
     level: Sequence[Any] = values
     while level:
-        kinds = set(map(type, level))
+        types = list(map(type, level))
+        kinds = set(types)
         if kinds - _PROVEN and (kinds - _PROVEN != {float} or not all(map(_same_float, level))):
             return False
-        lists = [value for value in level if type(value) is list] if list in kinds else ()
-        dicts = [value for value in level if type(value) is dict] if dict in kinds else ()
-        level = [*chain.from_iterable(map(dict.values, dicts)), *chain.from_iterable(lists)]
+        inside: list[Iterable[Any]] = []
+        if dict in kinds:
+            inside += map(dict.values, compress(level, map(is_, types, repeat(dict))))
+        if list in kinds:
+            inside += compress(level, map(is_, types, repeat(list)))
+        level = list(chain.from_iterable(inside))
     return True
 
 

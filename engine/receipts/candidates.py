@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from engine.findings import UNWATCHED, Watch
+from engine.lines.plain import hold
 from engine.receipts.consistency import EMPTY_DIGEST
 from engine.receipts.content import ContentError, SideSum, as_items, side_sum
 from engine.transcripts.rounds import CompactionRound, Side, SideState, Transcript
@@ -62,6 +63,7 @@ class ContentIndex:
     def __init__(self, transcripts: Iterable[Transcript], contents: Iterable[HeldContent] = ()) -> None:
         self._transcripts = tuple(transcripts)
         self._contents = tuple(contents)
+        self._held: list[Sequence[Any]] = []
         self._by_digest: dict[str, list[Candidate]] = {}
         self._by_place: dict[tuple[int, int, SideName, str], Candidate] = {}
         self.undigestible: list[str] = []
@@ -78,8 +80,10 @@ class ContentIndex:
                 index._add_side(order, transcript, compaction, SideName.BEFORE, watch)
                 index._add_side(order, transcript, compaction, SideName.AFTER, watch)
         for order, content in enumerate(index._contents):
+            # Proven plain once: a file is digested here and again for each receipt it belongs to.
+            index._held.append(hold(as_items(content.items)))
             place = _Place(content.name, SideName.CONTENT, 0, AS_GIVEN, SideState.EXACT, order)
-            index._add(place, as_items(content.items), watch)
+            index._add(place, index._held[order], watch)
         return index
 
     def __len__(self) -> int:
@@ -101,7 +105,7 @@ class ContentIndex:
     def items(self, candidate: Candidate) -> Sequence[Any]:
         """Return the items of a candidate."""
         if candidate.side is SideName.CONTENT:
-            return as_items(self._contents[candidate.order].items)
+            return self._held[candidate.order]
         transcript = self._transcripts[candidate.order]
         compaction = next(each for each in transcript.rounds if each.index == candidate.round_index)
         return _views(transcript, compaction, candidate.side)[candidate.view]

@@ -68,14 +68,23 @@ def key_of(digest: str) -> ItemKey | None:
 def listed(keys: Sequence[ItemKey]) -> bytes:
     """Write keys as the inside of the JSON list of their digests; no character of a digest needs an escape."""
     widths = set(map(len, keys))
+    if not keys:
+        return b""
     if len(widths) == 1:
-        # One recipe throughout: hex and separators are made in one pass each.
-        raw_bytes = widths == {DIGEST_BYTES}
-        prefix = RAW_BYTES if raw_bytes else JSON_C14N
-        raw = b"".join(keys) if raw_bytes else b"".join([key[:DIGEST_BYTES] for key in keys])
-        joined = raw.hex(",", DIGEST_BYTES).replace(",", f'","{prefix}')
-        return f'"{prefix}{joined}"'.encode("ascii")
-    return ",".join([f'"{digest_of(key)}"' for key in keys]).encode("ascii")
+        raw = widths == {DIGEST_BYTES}
+        return listed_alike(
+            b"".join(keys if raw else [key[:DIGEST_BYTES] for key in keys]), RAW_BYTES if raw else JSON_C14N
+        )
+    prefixes = {DIGEST_BYTES: RAW_BYTES, DIGEST_BYTES + 1: JSON_C14N}
+    hexes = b"".join([key[:DIGEST_BYTES] for key in keys]).hex(",", DIGEST_BYTES).split(",")
+    joined = '","'.join([prefixes[len(key)] + text for key, text in zip(keys, hexes, strict=True)])
+    return f'"{joined}"'.encode("ascii")
+
+
+def listed_alike(digests: bytes, prefix: str) -> bytes:
+    """Write joined 32-byte digests of one recipe as `listed` does: hex and separators are made in one pass each."""
+    joined = digests.hex(",", DIGEST_BYTES).replace(",", f'","{prefix}')
+    return f'"{prefix}{joined}"'.encode("ascii")
 
 
 def _keys_at_once(digests: tuple[str, ...]) -> list[ItemKey] | None:

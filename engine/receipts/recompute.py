@@ -11,8 +11,8 @@ from array import array
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import compress, repeat
-from operator import not_
+from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 from engine.digests import item_digest
@@ -137,6 +137,10 @@ def compare(
         for block in side.blocks():
             (match.consume_alone if post_items is None else match.consume)(block)
         pre_sum = side.sum()
+        if match.open_claims and post_items is not None:
+            # A claim is left over: a second look tells whether its item was kept. Only a false claim costs it.
+            for block in SideDigest(pre_items, watch).blocks():
+                match.count_kept(block)
     # 3. What still waits was introduced; what the manifest still names was not dropped.
     return match.conclude(pre_sum, post_sum, pre_items or (), post_items or ())
 
@@ -161,6 +165,10 @@ class Matcher:
         self._unclaimed_total = 0
         self._claimed_kept: Counter[ItemKey] = Counter()
 
+    @cached_property
+    def _kept_places(self) -> frozenset[int]:
+        return frozenset(self._kept_pre)
+
     def wait(self, block: Block) -> None:
         """Take a block of post items as waiting for their twins."""
         places = range(block.start, block.start + len(block.keys))
@@ -180,20 +188,26 @@ class Matcher:
             twins = [self._take(key) for key in block.keys]
         else:
             twins = list(map(self._waiting.pop, block.keys, repeat(None)))
-        lost = [twin is None for twin in twins]
-        gone = list(compress(block.keys, lost))
-        here = range(block.start, block.start + len(twins))
-        self._dropped.extend(compress(here, lost))
-        self._dropped_size += sum(compress(block.sizes, lost))
+        gone = [key for key, twin in zip(block.keys, twins, strict=True) if twin is None]
+        if gone:
+            self._dropped.extend([place for place, twin in enumerate(twins, block.start) if twin is None])
+            self._dropped_size += sum([size for size, twin in zip(block.sizes, twins, strict=True) if twin is None])
         if len(gone) < len(twins):
-            kept = list(map(not_, lost))
-            self._kept_pre.extend(compress(here, kept))
+            self._kept_pre.extend([place for place, twin in enumerate(twins, block.start) if twin is not None])
             self._kept_post.extend([twin for twin in twins if twin is not None])
-            stays = list(compress(block.keys, kept))
-            if not self._claims.keys().isdisjoint(stays):
-                self._claimed_kept.update(key for key in stays if key in self._claims)
         if self._checks:
             self._name_unclaimed(self._claim(gone))
+
+    def count_kept(self, block: Block) -> None:
+        """Count the kept items of a pre block that the manifest still names; call it when all blocks are consumed."""
+        for position, key in enumerate(block.keys, block.start):
+            if key in self._claims and position in self._kept_places:
+                self._claimed_kept[key] += 1
+
+    @property
+    def open_claims(self) -> bool:
+        """Tell whether the manifest names items that were not dropped."""
+        return bool(self._claims)
 
     def conclude(
         self,
@@ -279,29 +293,29 @@ def _rewritten(
     """Pair dropped and introduced objects that carry the same native id, each used once."""
     if not pre or not post:
         return ()
-    by_identity: dict[tuple[str, str], deque[int]] = {}
+    by_identity: dict[str, deque[int]] = {}
     for position in introduced:
         identity = _identity(post[position])
-        if identity is not None:
+        if identity:
             by_identity.setdefault(identity, deque()).append(position)
+    if not by_identity:
+        return ()
     pairs: list[tuple[int, int]] = []
-    if by_identity:
-        for position in dropped:
-            identity = _identity(pre[position])
-            places = by_identity.get(identity) if identity is not None else None
-            if places:
-                pairs.append((position, places.popleft()))
+    for position in dropped:
+        places = by_identity.get(_identity(pre[position]))
+        if places:
+            pairs.append((position, places.popleft()))
     return tuple(pairs)
 
 
-def _identity(item: Any) -> tuple[str, str] | None:
-    if type(item) is not dict:
-        return None
-    for name in _IDENTITY_FIELDS:
-        value = item.get(name)
-        if isinstance(value, str) and value:
-            return name, value
-    return None
+def _identity(item: Any) -> str:
+    """Return the native id of an object, told apart by the field it stands in; "" when there is none."""
+    if type(item) is dict:
+        for name in _IDENTITY_FIELDS:
+            value = item.get(name)
+            if type(value) is str and value:
+                return name + value
+    return ""
 
 
 def _held(items: Sequence[Any], positions: Sequence[int], start: int, limit: int | None) -> tuple[HeldItem, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from engine.digests import canonical_json
-from engine.lines.plain import canonical_many
+from engine.lines.plain import PlainItems, canonical_many, hold
 
 
 class Colour(enum.Enum):
@@ -96,3 +96,15 @@ def test_values_that_hold_themselves_are_refused() -> None:
     circular += [circular, circular]
     with pytest.raises(ValueError, match="ircular"):
         canonical_many([circular])
+
+
+def test_held_values_are_proven_once_and_only_when_plain() -> None:
+    """Plain JSON values are held; one value that the recipe writes otherwise, anywhere, holds none of them."""
+    plain = [{"a": [1, 2.5, None, "x"]} for _ in range(600)]
+    held = hold(plain)
+    assert isinstance(held, PlainItems)
+    assert hold(held) is held
+    assert canonical_many(held[:3], plain=True) == [canonical_json(item) for item in plain[:3]]
+    for odd in (1e-5, Colour.RED, float("nan"), (1,), "\ud800"):
+        values = [*plain, {"deep": [odd]}]
+        assert hold(values) is values
