@@ -142,14 +142,14 @@ class _Answer:
             body = {"ledger": str(self._ledger), "result": self.result.value, "receipts": self._listed}
             emit_json("check", {**body, "not_read": [finding.as_json() for finding in self._unread]})
             return
-        say(safe(self._ledger, 400))
         total = self._counts.total()
         if total > RECEIPTS_PRINTED:
             say(
                 f"of {total} receipts the first {RECEIPTS_PRINTED} and the failing ones are shown (--json has them all)"
             )
         words = [f"{count} {result.value.replace('_', ' ')}" for result, count in self._counts.items()]
-        say(f"{total} receipts" + (": " + ", ".join(words) if words else ""))
+        noun = "receipt" if total == 1 else "receipts"
+        say(f"{safe(self._ledger, 400)}: {total} {noun}" + (": " + ", ".join(words) if words else ""))
         for text in findings_text(self._unread):
             say(text)
         say("  does not prove: that dropping was wise, that the content before was complete, that the chain is intact")

@@ -55,7 +55,7 @@ def _finding_line(finding: Finding) -> str:
     place = f"line {finding.line}" if finding.line else "file"
     values = ""
     if finding.claimed or finding.found:
-        values = f"  claimed {safe(finding.claimed, 80) or '-'}  found {safe(finding.found, 80) or '-'}"
+        values = f"  claimed {safe(finding.claimed, 100) or '-'}  found {safe(finding.found, 100) or '-'}"
     field = f" {safe(finding.field)}" if finding.field else ""
     note = f" ({safe(finding.note)})" if finding.note else ""
     return f"  {place}{field}: {finding.code.sentence}{note}{values}"
