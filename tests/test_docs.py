@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+import engine
 from dashboard import settings, theme
-from engine import __all__ as PUBLIC
+from dashboard.links import Page
 from engine.cli.main import app
 from engine.cli.seal import View
 from engine.errors import EXIT_CANNOT_LOOK, EXIT_FAILS, EXIT_HOLDS, EXIT_USAGE
@@ -54,8 +55,13 @@ def test_every_command_and_option_is_described() -> None:
         if f"`winnow {name}" not in README:
             missing.append(name)
         options = [word for parameter in command.params for word in parameter.opts if word.startswith("--")]
-        missing += [f"{name} {word}" for word in options if word != "--help" and f"`{word}" not in README]
+        missing += [f"{name} {word}" for word in options if word != "--help" and not _names(word)]
     assert missing == []
+
+
+def _names(option: str) -> bool:
+    """Tell whether an option stands in code style somewhere in the README's prose."""
+    return re.search(rf"`[^`\n]*{option}\b[^`]*`", README) is not None
 
 
 def test_every_schema_is_described() -> None:
@@ -82,6 +88,13 @@ def test_every_word_of_a_verdict_is_described() -> None:
     assert [word for word in words if word not in flat] == []
 
 
+def test_every_page_is_described() -> None:
+    """Each page of the dashboard has a row in the README, and no row speaks of a page that is not there."""
+    table = README.split("## The dashboard")[1].split("## ")[0]
+    rows = re.findall(r"^\| ([A-Z]\w+) \|", table, flags=re.MULTILINE)
+    assert set(rows) == {page.name.capitalize() for page in Page}
+
+
 def test_every_format_is_described() -> None:
     """Each reader's format has a row in the table of formats, and no row speaks of a format that is not read."""
     rows = set(re.findall(r"^\| `([a-z0-9-]+)` \|", README, flags=re.MULTILINE))
@@ -105,7 +118,7 @@ def test_every_limit_is_the_one_described() -> None:
 
 def test_every_public_name_is_described() -> None:
     """What `import engine` offers is named in the README."""
-    assert [name for name in PUBLIC if name not in README] == []
+    assert [name for name in engine.__all__ if name not in README] == []
 
 
 def test_every_variable_of_the_environment_is_described() -> None:
@@ -156,10 +169,8 @@ def test_the_examples_are_there() -> None:
 def test_named_files_and_tests_exist(path: Path) -> None:
     """Every path and every test that a document names is there."""
     text = path.read_text(encoding="utf-8")
-    missing = []
-    for name in re.findall(r"`((?:engine|dashboard|tests|sample_ledgers)/[\w./-]+)`", text):
-        if not (ROOT / name).exists():
-            missing.append(name)
+    named = re.findall(r"`((?:engine|dashboard|tests|sample_ledgers)/[\w./-]+)`", text)
+    missing = [name for name in named if not (ROOT / name).exists()]
     for name, test in re.findall(r"`(tests/[\w/.-]+\.py)::(\w+)`", text):
         if not (ROOT / name).exists() or f"def {test}(" not in (ROOT / name).read_text(encoding="utf-8"):
             missing.append(f"{name}::{test}")
