@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from engine.receipts.seal import CompactionReceipt
     from engine.receipts.sweep import sweep_ledger
     from engine.receipts.verify import verify_receipt
-    from engine.review import review
     from engine.transcripts.reader import read_transcript
 
 try:
@@ -36,7 +35,6 @@ _HOMES = {
     "check_pins": "engine.ledger.pin_check",
     "link_receipts": "engine.receipts.link",
     "read_transcript": "engine.transcripts.reader",
-    "review": "engine.review",
     "sweep_ledger": "engine.receipts.sweep",
     "verify_ledger": "engine.ledger.verify",
     "verify_receipt": "engine.receipts.verify",
@@ -49,7 +47,6 @@ __all__ = [
     "check_pins",
     "link_receipts",
     "read_transcript",
-    "review",
     "sweep_ledger",
     "verify_ledger",
     "verify_receipt",
