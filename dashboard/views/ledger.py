@@ -18,6 +18,8 @@ from engine.ledger.index.states import CHAIN_STATE
 from engine.review import LedgerReview, Question
 
 FACET_VALUES = 100
+FACETS_SHOWN = 3
+NAME_CHARACTERS = 400
 SORTS = ("line", "time", "dropped_count", "dropped_bytes", "length")
 FACETS = (
     ("Chain", CHAIN_STATE, Parameter.STATUS),
@@ -130,10 +132,14 @@ def _facet(index: LedgerIndex, name: str, coded: str, parameter: Parameter) -> i
     chosen = st.selectbox(
         visible.label(name),
         ["", *counted],
-        format_func=lambda label: f"{visible.one_line(label, 40) or 'all'} · {counted.get(label, index.rows):,}",
+        # What is shown is what stands in the address, so no count may be in it.
+        format_func=lambda label: visible.one_line(label, NAME_CHARACTERS) or "all",
         key=parameter.value,
         bind="query-params",
     )
+    most = [f"{visible.one_line(label, 24)} {number:,}" for label, number in list(counted.items())[:FACETS_SHOWN]]
+    more = f" and {visible.plural(len(counted) - len(most), 'more value')}" if len(counted) > len(most) else ""
+    text.note(", ".join(most) + more)
     return index.code(coded, chosen) if chosen else None
 
 
