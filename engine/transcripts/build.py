@@ -1,8 +1,9 @@
 """How does a raw message become items with stable keys?
 
 A reader cuts a message into blocks; the builder digests each, names it, flags redactions and keeps one item for
-one block. Keys: native id + "#" + block index (a later version of the same block with other content gets "~2");
-without a native id the digest + "@" + occurrence. The same file gives the same keys on every reading.
+one block. Keys: native id + "#" + block index (all blocks of a later version of the message with other content get
+"~2"); without a native id the digest + "@" + occurrence; a placeholder is named after what it stands for. The same
+file gives the same keys on every reading.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class ItemBuilder:
         self.messages: dict[str, Any] = {}
         self._notices = notices
         self._occurrences: Counter[str] = Counter()
-        self._versions: dict[str, list[str]] = {}
+        self._versions: dict[str, dict[tuple[str, ...], int]] = {}
 
     def add(
         self,
@@ -105,11 +106,12 @@ class ItemBuilder:
         """
         message = self._message_key(raw, place, part)
         when = time if isinstance(time, str) and not is_redacted(time) else None
+        made = [self._canonical(block, raw, place) for block in blocks]
+        digests = tuple(item_digest_of(canonical) for canonical, _ in made)
+        version, known = self._version(native_id, digests)
         keys = []
-        for index, block in enumerate(blocks):
-            canonical, used = self._canonical(block, raw, place)
-            digest = item_digest_of(canonical)
-            key, known = self._key(native_id, index, digest)
+        for index, (canonical, used) in enumerate(made):
+            key = self._key(native_id, index, digests[index], version)
             keys.append(key)
             if known:
                 continue
@@ -120,7 +122,7 @@ class ItemBuilder:
                 kind=used.kind,
                 text=readable(used.text),
                 canonical=canonical,
-                digest=digest,
+                digest=digests[index],
                 place=place,
                 message=message,
                 native_id=native_id,
@@ -145,7 +147,10 @@ class ItemBuilder:
         block = placeholder_block(text)
         canonical = canonical_item(block.role, block.kind, block.content)
         digest = item_digest_of(canonical)
-        new, known = self._key(item.native_id or item.key, item.block, digest)
+        if digest == item.digest:
+            return key
+        new = f"{key}~cleared" + ("" if text == CLEARED_TEXT else f".{digest[-8:]}")
+        known = new in self.items
         if not known:
             self.items[new] = replace(
                 item,
@@ -179,19 +184,20 @@ class ItemBuilder:
             safe = Block(block.role, Kind.OPAQUE, {"opaque": {"type": "unreadable", "repr": repr(raw)[:200]}})
             return canonical_item(safe.role, safe.kind, safe.content), safe
 
-    def _key(self, native_id: str | None, index: int, digest: str) -> tuple[str, bool]:
-        """Name a block; the second value tells whether the same block is already held."""
+    def _version(self, native_id: str | None, digests: tuple[str, ...]) -> tuple[int, bool]:
+        """Count the versions of a message by its whole content; the second value tells whether it is already held."""
+        if native_id is None:
+            return 1, False
+        versions = self._versions.setdefault(native_id, {})
+        known = digests in versions
+        return versions.setdefault(digests, len(versions) + 1), known
+
+    def _key(self, native_id: str | None, index: int, digest: str, version: int) -> str:
+        """Name a block."""
         if native_id is None:
             self._occurrences[digest] += 1
-            return f"{digest}@{self._occurrences[digest]}", False
-        stem = f"{native_id}#{index}"
-        versions = self._versions.setdefault(stem, [])
-        if digest in versions:
-            number, known = versions.index(digest) + 1, True
-        else:
-            versions.append(digest)
-            number, known = len(versions), False
-        return (stem if number == 1 else f"{stem}~{number}"), known
+            return f"{digest}@{self._occurrences[digest]}"
+        return f"{native_id}#{index}" if version == 1 else f"{native_id}#{index}~{version}"
 
 
 def _cleared(message: Any, block: int, text: str) -> Any:

@@ -110,8 +110,11 @@ class _Replay:
     def add(self, message: Any, place: Place, flags: frozenset[Flag] = frozenset()) -> None:
         """Take one message, or the later version of one, into the context."""
         found = self._built(message, place, flags)
-        if found is not None:
-            self._context[found[0]] = found[1]
+        if found is None:
+            return
+        superseded = set(self._context.get(found[0], ())) - set(found[1])
+        self.builder.flag(superseded, Flag.OFF_PATH)
+        self._context[found[0]] = found[1]
 
     def _built(self, message: Any, place: Place, flags: frozenset[Flag]) -> tuple[str, tuple[str, ...]] | None:
         if not isinstance(message, dict):

@@ -13,6 +13,7 @@ from engine.errors import CannotLookError, UsageError
 from engine.findings import IsCancelled, OnProgress, ignore_progress, never_cancelled
 from engine.lines.source import Source
 from engine.transcripts.claude_code import CLAUDE_CODE
+from engine.transcripts.cline import CLINE
 from engine.transcripts.codex import CODEX
 from engine.transcripts.copilot_cli import COPILOT_CLI
 from engine.transcripts.gemini import GEMINI
@@ -64,6 +65,7 @@ READERS: tuple[Reader, ...] = (
     OPENCODE,
     OPENHANDS,
     COPILOT_CLI,
+    CLINE,
     SWE_AGENT,
     GEMINI,
     OPENAI_MESSAGES,

@@ -47,6 +47,7 @@ class Reason(StrEnum):
     TAIL_UNRESOLVED = "tail_unresolved"
     SOURCE_COUNT_ASSUMED = "source_count_assumed"
     SOURCE_PREFIX_MISMATCH = "source_prefix_mismatch"
+    SOURCE_PREFIX_UNCHECKED = "source_prefix_unchecked"
     SIDE_FILE_NOT_HELD = "side_file_not_held"
     LINES_UNREADABLE = "lines_unreadable"
     NOT_RECORDED = "not_recorded"
@@ -72,6 +73,7 @@ REASON_SENTENCES: Mapping[Reason, str] = {
     Reason.TAIL_UNRESOLVED: "the first kept message is not in this file",
     Reason.SOURCE_COUNT_ASSUMED: "the record does not say how much it compacted; the whole source is assumed",
     Reason.SOURCE_PREFIX_MISMATCH: "the compacted source is not the one held here",
+    Reason.SOURCE_PREFIX_UNCHECKED: "whether the compacted source is the one held here could not be checked",
     Reason.SIDE_FILE_NOT_HELD: "a tool result is stored in a side file that was not given",
     Reason.LINES_UNREADABLE: "some lines of the file could not be read",
     Reason.NOT_RECORDED: "this format does not record this side",
@@ -185,6 +187,23 @@ def round_difference(transcript: Transcript, compaction: CompactionRound) -> Rou
         if new.native_id is not None and (new.native_id, new.block) in by_id
     )
     return RoundDifference(tuple(pre[i] for i, _ in found.kept), dropped, introduced, rewritten, found)
+
+
+def rewritten_messages(transcript: Transcript, compaction: CompactionRound) -> tuple[str, ...]:
+    """Return the native ids that stand on both sides with other content, in the order of the post side.
+
+    A message counts as one however many of its blocks changed, came or went; `RoundDifference.rewritten` pairs blocks.
+    """
+    pre, post = _digests_by_id(transcript, compaction.pre), _digests_by_id(transcript, compaction.post)
+    return tuple(name for name, digests in post.items() if name in pre and pre[name] != digests)
+
+
+def _digests_by_id(transcript: Transcript, side: Side) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for item in transcript.side_items(side):
+        if item.native_id is not None:
+            found.setdefault(item.native_id, []).append(item.digest)
+    return found
 
 
 def side_message_keys(transcript: Transcript, side: Side) -> tuple[str, ...]:

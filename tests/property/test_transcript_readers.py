@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.transcripts.reader import READERS
-from tests.support.documents import gemini_document, gemini_log, trajectory
+from tests.support.documents import cline_conversation, cline_sidecar, gemini_document, gemini_log, trajectory
 from tests.support.hostile import changed, read_or_refuse
 from tests.support.opencode_sessions import opencode_document
 from tests.support.sessions import (
@@ -138,7 +138,13 @@ def test_damaged_sessions_are_read_or_refused(reader: str, sweep: Callable[[int]
         read_or_refuse(mutated(choose.choice(SAMPLES), choose), reader)
 
 
-DOCUMENTS: tuple[Any, ...] = (trajectory(), gemini_document(), opencode_document())
+DOCUMENTS: tuple[Any, ...] = (
+    trajectory(),
+    gemini_document(),
+    opencode_document(),
+    cline_conversation(),
+    cline_sidecar(source_message_count=4),
+)
 
 
 @pytest.mark.parametrize("reader", [reader.name for reader in READERS])

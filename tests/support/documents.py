@@ -1,4 +1,4 @@
-"""Small agent sessions that stand in one JSON document, or in a log that replaces its own messages."""
+"""Small agent sessions that stand in JSON documents, or in a log that replaces its own messages."""
 
 from __future__ import annotations
 
@@ -88,3 +88,37 @@ def gemini_compacted() -> list[dict[str, Any]]:
         gemini_message("s2", "gemini", "Got it. Thanks for the additional context!"),
         gemini_message("m3", "user", "three: x"),
     ]
+
+
+def cline_message(name: str, role: str, *texts: str, **more: Any) -> dict[str, Any]:
+    """Return one message of a Cline conversation."""
+    return {"id": name, "role": role, "content": [{"type": "text", "text": text} for text in texts], "ts": 1, **more}
+
+
+def cline_conversation() -> dict[str, Any]:
+    """Write a Cline conversation of six messages."""
+    call = {"type": "tool_use", "id": "t1", "name": "editor", "input": {"path": "a.py"}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "name": "editor", "content": "edited: x"}
+    metrics = {"inputTokens": 12, "cost": 0.00001}
+    first = cline_message("m1", "user", " one: x ")
+    first["content"].append({"type": "file", "path": "a.py", "content": "body: x"})
+    return {
+        "version": 1,
+        "agent": "lead",
+        "sessionId": "c1",
+        "messages": [
+            first,
+            {"id": "m2", "role": "assistant", "content": [call], "metrics": metrics},
+            {"id": "m3", "role": "user", "content": [result]},
+            cline_message("m4", "assistant", "two: x"),
+            cline_message("m5", "user", "three: x"),
+            cline_message("m6", "assistant", "four: x"),
+        ],
+    }
+
+
+def cline_sidecar(**more: Any) -> dict[str, Any]:
+    """Write the record of a compaction that shortened the first message and kept the fourth."""
+    first = cline_message("m1", "user", " one: x ", "earlier: x", metadata={"kind": "compaction", "reason": "manual"})
+    kept = [first, cline_message("m4", "assistant", "two: x")]
+    return {"version": 1, "sessionId": "c1", "updated_at": "2026-01-02T03:04:05.000Z", "messages": kept, **more}

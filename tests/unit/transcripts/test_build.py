@@ -36,11 +36,23 @@ def test_a_placeholder_is_another_version_of_the_cleared_block() -> None:
     raw = {"content": [{"content": "out"}]}
     (key,) = builder.add(raw, [result_block("out")], PLACE, native_id="r")
     new = builder.replaced_by_placeholder(key)
-    assert (new, builder.replaced_by_placeholder(key)) == ("r#0~2", "r#0~2")
+    assert (new, builder.replaced_by_placeholder(key)) == ("r#0~cleared", "r#0~cleared")
     assert builder.items[new].kind is Kind.PLACEHOLDER
     assert builder.items[new].flags == {Flag.CLEARED}
     assert builder.items[key].text == "out"
     assert raw == {"content": [{"content": "out"}]}
+
+
+def test_a_later_version_of_a_message_has_keys_of_its_own() -> None:
+    """All its blocks belong to the new message, also those that did not change; a repeat gives the old keys."""
+    builder = ItemBuilder(Notices())
+    one, two = text_block(Role.USER, Kind.PROMPT, "one"), text_block(Role.USER, Kind.PROMPT, "two")
+    first = builder.add({"n": 1}, [one], PLACE, native_id="m", part=1)
+    later = builder.add({"n": 2}, [one, two], PLACE, native_id="m", part=2)
+    again = builder.add({"n": 3}, [one], PLACE, native_id="m", part=3)
+    assert (first, later, again) == (("m#0",), ("m#0~2", "m#1~2"), ("m#0",))
+    assert builder.items["m#0"].digest == builder.items["m#0~2"].digest
+    assert {builder.messages[builder.items[key].message]["n"] for key in later} == {2}
 
 
 @pytest.mark.parametrize(

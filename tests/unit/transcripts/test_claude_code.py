@@ -123,9 +123,9 @@ def test_micro_compaction_replaces_named_results_by_the_placeholder() -> None:
     assert (micro.claimed.tokens_before, micro.claimed.tokens_after) == (100, 70)
     difference = round_difference(found, micro)
     assert [i.text for i in difference.introduced] == ["[Old tool result content cleared]"]
-    assert [(old.key, new.key) for old, new in difference.rewritten] == [("r-t1#0", "r-t1#0~2")]
-    assert found.items["r-t1#0~2"].flags == {Flag.CLEARED}
-    assert "r-t1#0~2" in full.pre.keys
+    assert [(old.key, new.key) for old, new in difference.rewritten] == [("r-t1#0", "r-t1#0~cleared")]
+    assert found.items["r-t1#0~cleared"].flags == {Flag.CLEARED}
+    assert "r-t1#0~cleared" in full.pre.keys
     assert "r-t1#0" not in full.pre.keys
 
 
