@@ -15,9 +15,10 @@ from typing import Annotated, Any
 import typer
 
 from engine.cli.output import emit_json, findings_text, headline, safe, say
+from engine.cli.progress import progress_line
 from engine.cli.verify import Json
 from engine.errors import UsageError
-from engine.findings import Finding, Result, exit_code, worst
+from engine.findings import Finding, Progress, Result, exit_code, worst
 from engine.ledger.verify import DEFAULT_LIMITS
 from engine.lines.reader import Line, read_lines
 from engine.lines.source import FileSource
@@ -163,7 +164,7 @@ def _given(pre: Path | None, post: Path | None, contents: Sequence[Path], transc
             hint="name the sides, or let them be found by digest",
         )
     held = [HeldContent(str(path), read_content(FileSource(path)).items) for path in contents]
-    sessions = [read_transcript(FileSource(path)) for path in transcripts]
+    sessions = [read_transcript(FileSource(path), on_progress=progress_line()) for path in transcripts]
     return Given(_items(pre), _items(post), ContentIndex.of(sessions, held))
 
 
@@ -174,8 +175,11 @@ def _items(path: Path | None) -> Sequence[Any] | None:
 def _receipt_lines(ledger: Path, wanted: int | None) -> Iterator[tuple[Line, Parsed]]:
     """Yield the receipts of a ledger (with the lines that could not be read), or the one line asked for."""
     last = 0
-    for line in read_lines(FileSource(ledger), universal=True, max_bytes=DEFAULT_LIMITS.line_bytes):
+    source, report = FileSource(ledger), progress_line()
+    total = source.size()
+    for line in read_lines(source, universal=True, max_bytes=DEFAULT_LIMITS.line_bytes):
         last = line.number
+        report(Progress("checking receipts", line.offset, total))
         if wanted is not None and line.number != wanted:
             continue
         parsed = _parse(line)
@@ -184,6 +188,7 @@ def _receipt_lines(ledger: Path, wanted: int | None) -> Iterator[tuple[Line, Par
             return
         if (line.data is None or line.data.strip()) and (parsed.problem is not None or is_receipt_row(parsed.value)):
             yield line, parsed
+    report(Progress("checking receipts", total, total))
     if wanted is not None:
         raise UsageError(
             "no_such_line",

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from engine.cli.output import emit_json, findings_text, safe, say
+from engine.cli.progress import progress_line
 from engine.cli.verify import Json
 from engine.digests import whole_digest
 from engine.errors import EXIT_CANNOT_LOOK, EXIT_HOLDS, UsageError
@@ -34,7 +35,7 @@ def rounds(
     as_json: Json = False,
 ) -> None:
     """List the compaction rounds of a session, with what each dropped, kept and introduced."""
-    session = read_transcript(FileSource(transcript), format=format_name)
+    session = read_transcript(FileSource(transcript), format=format_name, on_progress=progress_line())
     if number is not None:
         session = _only(session, number, transcript)
     listed = [round_json(session, each) for each in session.rounds]

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from engine.cli.output import emit_json, findings_text, headline, safe, say
+from engine.cli.progress import progress_line
 from engine.errors import UsageError
 from engine.findings import Result, exit_code, worst
 from engine.ledger.pin_check import PinReport, check_pins
@@ -45,7 +46,7 @@ def verify(
     listed = []
     results = []
     for path in ledgers:
-        report = verify_chain(FileSource(path), strict=strict, limits=limits)
+        report = verify_chain(FileSource(path), strict=strict, limits=limits, on_progress=progress_line())
         compared = _compare(path, pins, namespace, strict=strict, limits=limits)
         results += [report.result, *(each.result for each in compared)]
         if as_json:
@@ -62,7 +63,9 @@ def _compare(
 ) -> tuple[PinReport, ...]:
     if pins is None:
         return ()
-    return check_pins(FileSource(path), pins, namespace=namespace, strict=strict, limits=limits)
+    return check_pins(
+        FileSource(path), pins, namespace=namespace, strict=strict, limits=limits, on_progress=progress_line()
+    )
 
 
 def pins_json(pins: PinFile | None, compared: Sequence[PinReport]) -> dict[str, Any] | None:
