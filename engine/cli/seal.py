@@ -47,7 +47,7 @@ class Planned:
     refusal: str = ""
 
 
-def seal(  # noqa: PLR0913 - one parameter an option
+def seal(
     *,
     ledger: Annotated[Path, typer.Option(help="Ledger to append to; made when it does not exist.")],
     pre: Annotated[Path | None, typer.Option(help="Content before the compaction.")] = None,

@@ -13,12 +13,13 @@ import typer
 
 from engine.cli.output import emit_json, findings_text, headline, safe, say
 from engine.cli.progress import progress_line
+from engine.cli.walking import walk
 from engine.errors import UsageError
 from engine.findings import Result, exit_code, worst
 from engine.ledger.pin_check import PinReport, check_pins
 from engine.ledger.pins import PinFile, read_pin_file
 from engine.ledger.report import ChainReport, Limits
-from engine.ledger.verify import DEFAULT_LIMITS, verify_chain
+from engine.ledger.verify import DEFAULT_LIMITS
 from engine.lines.source import FileSource
 
 Json = Annotated[bool, typer.Option("--json", help="Print one machine-readable object.")]
@@ -34,6 +35,10 @@ def verify(
     max_line_bytes: Annotated[
         int, typer.Option(min=1, help="Longest line looked at, in bytes.")
     ] = DEFAULT_LIMITS.line_bytes,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Processes that walk one ledger side by side.")] = 1,
+    remember: Annotated[
+        Path | None, typer.Option(help="Folder of your own: next time only what changed is walked.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Verify the chain of ledgers: every break, with line, claimed and recomputed value."""
@@ -46,7 +51,7 @@ def verify(
     listed = []
     results = []
     for path in ledgers:
-        report = verify_chain(FileSource(path), strict=strict, limits=limits, on_progress=progress_line())
+        report = walk(path, strict=strict, limits=limits, jobs=jobs, remember=remember)
         compared = _compare(path, pins, namespace, strict=strict, limits=limits)
         results += [report.result, *(each.result for each in compared)]
         if as_json:
