@@ -40,6 +40,7 @@ _SHORT_INTEGER: Final = 18
 _SPACE = re.compile(rb"[ \t\n\r]*+")
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*+)((?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)")
 _WORDS = (b"true", b"false", b"null", b"NaN", b"Infinity", b"-Infinity")
+# No group here repeats possessively: before CPython 3.11.5 (gh-106052) such a group keeps part of a failed try.
 _HIGH = rb"\\u[dD][89abAB][0-9a-fA-F]{2}"
 # A pair of surrogate escapes is one character and never cut; a lone half must show what follows it.
 _IN_STRING = re.compile(
@@ -47,7 +48,7 @@ _IN_STRING = re.compile(
     + _HIGH
     + rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}|"
     + _HIGH
-    + rb"(?=[^\\]|\\[^u]|\\u[^dD]|\\u[dD][^c-fC-F]))*+"
+    + rb"(?=[^\\]|\\[^u]|\\u[^dD]|\\u[dD][^c-fC-F]))*"
 )
 # Values that are already written as the chain writes them, with the separator behind each.
 # Up to fifteen digits and not below 0.0001: such a float's shortest spelling is its own.
@@ -56,9 +57,9 @@ _PLAIN = (
     rb"|(?!-?0\.0000)-?(?:0|[1-9][0-9]{0,6})\.(?:0(?![0-9])|[0-9]{0,7}[1-9])"
     rb"|true|false|null|\[\]|\{\}"
 )
-_WRITTEN_RUN = re.compile(rb'(?:(?:"[ !#-\[\]-~]*+"|' + _PLAIN + rb"), (?=[^ \t\n\r]))*+")
+_WRITTEN_RUN = re.compile(rb'(?:(?:"[ !#-\[\]-~]*+"|' + _PLAIN + rb"), (?=[^ \t\n\r]))*")
 # The same without spaces and texts: the spaces can be put in at once.
-_TIGHT_RUN = re.compile(rb"(?:(?:" + _PLAIN + rb"),(?=[^ \t\n\r]))*+")
+_TIGHT_RUN = re.compile(rb"(?:(?:" + _PLAIN + rb"),(?=[^ \t\n\r]))*")
 _AS_WRITTEN = json.JSONEncoder(ensure_ascii=False)
 
 

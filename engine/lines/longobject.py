@@ -13,7 +13,8 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-_QUOTED = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+# A try of the group fails at its first byte or not at all, which CPython before 3.11.5 (gh-106052) needs.
+_QUOTED = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _SORT_RUN: Final = 16 * 1024
 _ASK_EACH: Final = 4096
 _SHOWN: Final = 120

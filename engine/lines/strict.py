@@ -27,7 +27,8 @@ TOO_DEEP = Code(
 )
 
 # Either a whole string (brackets inside it do not nest) or one bracket; an unclosed string runs to the end.
-_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|$)|[\[\]{}]', re.DOTALL)
+# A possessive group may leave half a try behind before CPython 3.11.5 (gh-106052): here that is a last lone backslash.
+_STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?$)|[\[\]{}]', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
