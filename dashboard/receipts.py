@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never
 
 import numpy as np
@@ -21,6 +22,7 @@ from engine.ledger.index.layout import EquationState, LedgerIndex
 from engine.ledger.index.states import BROKEN, DECLARED, LINKED, NOT_LISTED, NOT_LOOKED_AT, OUTSIDE
 from engine.load import Input
 from engine.receipts.candidates import Candidate, SideName
+from engine.receipts.continuity import Continuity, RoundLink
 from engine.receipts.equation import Equation
 from engine.receipts.link import FoundBy, Link
 from engine.receipts.recompute import ContentComparison
@@ -43,6 +45,30 @@ PROVES = {
 }
 DOES_NOT_PROVE = "that the input of the compaction was complete, nor that dropping was wise"
 NOT_RECOMPUTED = "anything about the content: nothing was recomputed, and a careful lie agrees with itself too"
+
+
+def rounds_words(rounds: Mapping[int, RoundLink]) -> str:
+    """Say how many receipts of a ledger begin where an earlier one ended."""
+    counts = Counter(link.continuity for link in rounds.values())
+    if not counts:
+        return "no receipts"
+    return (
+        f"{counts[Continuity.CONTINUES]:,} of {len(rounds):,} begin where an earlier one ended, "
+        f"{counts[Continuity.GAP]:,} do not"
+    )
+
+
+def round_words(link: RoundLink | None) -> str:
+    """Say how one receipt stands to the earlier ones."""
+    match link:
+        case None:
+            return "not followed"
+        case RoundLink(continuity=Continuity.START):
+            return "the first of its session or compactor"
+        case RoundLink(continuity=Continuity.CONTINUES):
+            return f"begins exactly where line {link.previous:,} ended"
+        case _:
+            return f"content came or went since line {link.previous:,}"
 
 
 def own_verdict(alone: ReceiptReport) -> Verdict:

@@ -13,7 +13,7 @@ Content that was never given cannot be judged; a receipt without content stays "
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -27,13 +27,17 @@ from engine.ledger.report import ChainReport, Limits
 from engine.ledger.verify import DEFAULT_LIMITS
 from engine.load import Input, InputKind, load_inputs, of_kind
 from engine.receipts.candidates import ContentIndex, HeldContent
+from engine.receipts.continuity import RoundFollower, RoundLink
 from engine.receipts.link import Link, iterate_links, receipts_of
+from engine.receipts.summary import ReceiptSummary
 from engine.receipts.sweep import OnReceipt, SweepReport, ignore_receipt, sweep_ledger
 from engine.transcripts.content import Content, read_content
 from engine.transcripts.pair import pair_transcript
 from engine.transcripts.reader import read_transcript
 from engine.transcripts.rounds import SideState, Transcript
 
+ROUNDS_FOLLOWED = 200_000
+"""Receipts of one ledger whose place among the others is kept."""
 LINKS_KEPT = 2000
 """Links kept with their content per ledger; a sweep over more counts them and keeps the failing ones first."""
 
@@ -83,6 +87,8 @@ class LedgerReview:
     pins: tuple[PinReport, ...]
     links: tuple[Link, ...]
     linked: int
+    rounds: Mapping[int, RoundLink]
+    """By line, whether a receipt goes on where an earlier one ended; at most `ROUNDS_FOLLOWED` receipts."""
     answers: tuple[Answer, ...]
 
     @property
@@ -228,9 +234,10 @@ def review_ledger(
     watch: Watch = UNWATCHED,
 ) -> LedgerReview:
     """Verify one ledger, hold its receipts against the content, and judge."""
+    follower = _Follower(on_receipt)
     sweep = sweep_ledger(
         ledger.source,
-        on_receipt=on_receipt,
+        on_receipt=follower,
         strict=strict,
         limits=limits,
         on_progress=watch.on_progress,
@@ -251,7 +258,21 @@ def review_ledger(
         )
     )
     answers = tuple(_judge(sweep, pinned, by_content))
-    return LedgerReview(ledger, sweep, pinned, links, linked, answers)
+    return LedgerReview(ledger, sweep, pinned, links, linked, follower.rounds, answers)
+
+
+class _Follower:
+    """Passes receipt summaries on, and keeps how each stands to the earlier ones."""
+
+    def __init__(self, on_receipt: OnReceipt) -> None:
+        self.rounds: dict[int, RoundLink] = {}
+        self._on_receipt = on_receipt
+        self._follower = RoundFollower()
+
+    def __call__(self, summary: ReceiptSummary) -> None:
+        if len(self.rounds) < ROUNDS_FOLLOWED and (link := self._follower.place(summary)) is not None:
+            self.rounds[link.line] = link
+        self._on_receipt(summary)
 
 
 def _links(

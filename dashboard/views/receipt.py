@@ -125,6 +125,7 @@ def _verdict(loaded: Loaded, ledger: LedgerReview, row: IndexRow, alone: Receipt
             receipts.content_trust(link),
         ]
     )
+    text.note(f"Rounds: {receipts.round_words(ledger.rounds.get(row.line))}")
     verdict.scope(*receipts.scope_of(report))
     text.command(receipts.command(ledger.input.name, row.line, link, loaded.review.held.transcripts))
 

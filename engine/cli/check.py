@@ -25,9 +25,11 @@ from engine.lines.source import FileSource
 from engine.lines.strict import Parsed, parse_exact
 from engine.receipts.ambiguity import verify_receipt_line
 from engine.receipts.candidates import Candidate, ContentIndex, HeldContent
+from engine.receipts.continuity import Continuity, RoundFollower, RoundLink
 from engine.receipts.link import HeldReceipt, iterate_links
 from engine.receipts.recompute import HeldItem
 from engine.receipts.schema import is_receipt_row
+from engine.receipts.summary import summarise
 from engine.receipts.verify import ReceiptReport
 from engine.receipts.words import sentence_of
 from engine.transcripts.content import read_content
@@ -119,6 +121,8 @@ class _Answer:
         self._counts: Counter[Result] = Counter()
         self._listed: list[dict[str, Any]] = []
         self._unread: list[Finding] = []
+        self._follower = RoundFollower()
+        self._rounds: Counter[Continuity] = Counter()
 
     @property
     def result(self) -> Result:
@@ -128,10 +132,20 @@ class _Answer:
     def take(self, checked: Checked) -> None:
         """Take a checked receipt."""
         self._counts[checked.result] += 1
+        place = self._place(checked)
         if self._as_json:
-            self._listed.append(receipt_json(checked))
+            self._listed.append({**receipt_json(checked), "continuity": continuity_json(place)})
         elif self._counts.total() <= RECEIPTS_PRINTED or checked.result is Result.FAILS:
             _print(checked)
+
+    def _place(self, checked: Checked) -> RoundLink | None:
+        claim = checked.report.claim
+        if claim is None:
+            return None
+        place = self._follower.place(summarise(checked.report, claim.row, line=checked.line, offset=0, length=0))
+        if place is not None:
+            self._rounds[place.continuity] += 1
+        return place
 
     def not_read(self, finding: Finding) -> None:
         """Take a line that could not be read as a row."""
@@ -153,6 +167,9 @@ class _Answer:
         say(f"{safe(self._ledger, 400)}: {total} {noun}" + (": " + ", ".join(words) if words else ""))
         for text in findings_text(self._unread):
             say(text)
+        if total > 1:
+            begun, gaps = self._rounds[Continuity.CONTINUES], self._rounds[Continuity.GAP]
+            say(f"  rounds: {begun} begin where an earlier one ended, {gaps} do not (content came or went in between)")
         say("  does not prove: that dropping was wise, that the content before was complete, that the chain is intact")
 
 
@@ -237,6 +254,11 @@ def receipt_json(checked: Checked) -> dict[str, Any]:
         "content": {"pre": checked.pre_from or None, "post": checked.post_from or None},
         "reference": report.reference,
     }
+
+
+def continuity_json(place: RoundLink | None) -> dict[str, Any] | None:
+    """Return how a receipt stands to the earlier ones, None when its digests cannot be read."""
+    return None if place is None else {"state": place.continuity.value, "previous": place.previous}
 
 
 def _drops(report: ReceiptReport) -> dict[str, Any]:

@@ -57,24 +57,32 @@ class RoundLink:
     previous: int | None = None
 
 
-def chain_links(receipts: Iterable[Linkable]) -> Iterator[RoundLink]:
-    """Tell for each receipt, in ledger order, whether it goes on where an earlier one ended.
+class RoundFollower:
+    """Places receipts one after another, in ledger order; memory grows by one digest a receipt."""
 
-    Receipts without digests (malformed ones) are passed over. Memory grows with the number of receipts (one digest
-    each), not with their manifests.
-    """
-    ends: dict[str, int] = {}
-    last_of_series: dict[str, int] = {}
-    for receipt in receipts:
+    def __init__(self) -> None:
+        self._ends: dict[str, int] = {}
+        self._last_of_series: dict[str, int] = {}
+
+    def place(self, receipt: Linkable) -> RoundLink | None:
+        """Tell whether a receipt goes on where an earlier one ended; None for one without digests (malformed)."""
         if not receipt.pre_digest:
-            continue
-        before = ends.get(receipt.pre_digest)
-        last = last_of_series.get(receipt.series)
+            return None
+        before = self._ends.get(receipt.pre_digest)
+        last = self._last_of_series.get(receipt.series)
+        self._last_of_series[receipt.series] = receipt.line
+        self._ends[receipt.post_digest] = receipt.line
         if before is not None:
-            yield RoundLink(receipt.line, Continuity.CONTINUES, before)
-        elif last is not None:
-            yield RoundLink(receipt.line, Continuity.GAP, last)
-        else:
-            yield RoundLink(receipt.line, Continuity.START)
-        last_of_series[receipt.series] = receipt.line
-        ends[receipt.post_digest] = receipt.line
+            return RoundLink(receipt.line, Continuity.CONTINUES, before)
+        if last is not None:
+            return RoundLink(receipt.line, Continuity.GAP, last)
+        return RoundLink(receipt.line, Continuity.START)
+
+
+def chain_links(receipts: Iterable[Linkable]) -> Iterator[RoundLink]:
+    """Tell for each receipt, in ledger order, whether it goes on where an earlier one ended."""
+    follower = RoundFollower()
+    for receipt in receipts:
+        link = follower.place(receipt)
+        if link is not None:
+            yield link

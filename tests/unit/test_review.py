@@ -83,3 +83,17 @@ def test_links_are_not_followed_and_missing_paths_refused(tmp_path: Path) -> Non
     assert [(i.kind, Path(i.name).name) for i in load_inputs([tmp_path])] == [(InputKind.LEDGER, "x.jsonl")]
     with pytest.raises(UsageError, match="no such"):
         review([tmp_path / "missing"])
+
+
+def test_rounds_that_do_not_meet_are_counted(tmp_path: Path) -> None:
+    """A receipt that begins where the last one ended continues it; another one leaves a gap."""
+    ledger = tmp_path / "receipts.jsonl"
+    third = ["something else"]
+    for pre, post in ((PRE, POST), (POST, POST[:1]), (third, third)):
+        CompactionReceipt.open(pre).record_kept(post).seal(ledger, compactor="c", method="m")
+    (found,) = review([ledger]).ledgers
+    assert [(link.continuity.value, link.previous) for link in found.rounds.values()] == [
+        ("start", None),
+        ("continues", 1),
+        ("gap", 2),
+    ]
