@@ -15,6 +15,7 @@ from engine.errors import CannotLookError, LimitError, UsageError
 from engine.lines.reader import read_lines
 from engine.lines.source import Source
 from engine.lines.strict import DEFAULT_NESTING, Parsed, parse_exact
+from engine.transcripts.container import unpacked
 
 MAX_BYTES = 256 * 1024 * 1024
 """Content is held in memory to be digested and shown; a larger file is refused by name."""
@@ -31,11 +32,12 @@ class Content:
 
 
 def read_content(source: Source, *, nesting: int = DEFAULT_NESTING) -> Content:
-    """Read a content file.
+    """Read a content file; a gzip file is unpacked first.
 
     Raises `LimitError` past the size limit, `UsageError` for a line that is damaged or says a key twice (its digest
     would depend on the reader), `CannotLookError` when it cannot be opened.
     """
+    source = unpacked(source, MAX_BYTES)
     size = source.size()
     if size > MAX_BYTES:
         raise LimitError(

@@ -15,12 +15,13 @@ from engine.lines.source import Source
 from engine.transcripts.claude_code import CLAUDE_CODE
 from engine.transcripts.cline import CLINE
 from engine.transcripts.codex import CODEX
+from engine.transcripts.container import unpacked
 from engine.transcripts.copilot_cli import COPILOT_CLI
 from engine.transcripts.gemini import GEMINI
 from engine.transcripts.openai_messages import OPENAI_MESSAGES
 from engine.transcripts.opencode import OPENCODE
 from engine.transcripts.openhands import OPENHANDS
-from engine.transcripts.options import ReadOptions, TranscriptLimits
+from engine.transcripts.options import ReadOptions, TranscriptLimits, Watch
 from engine.transcripts.pi import PI
 from engine.transcripts.rounds import Transcript
 from engine.transcripts.streams import readable_head
@@ -128,11 +129,13 @@ def read_transcript(
 ) -> Transcript:
     """Read a transcript in the named format, or in the one its content shows.
 
-    Raises `UsageError` (unknown or ambiguous format), `LimitError`, `CannotLookError`, `CancelledError`; damage
-    inside the file is a notice in the transcript.
+    A gzip file is unpacked first. Raises `UsageError` (unknown or ambiguous format), `LimitError`, `CannotLookError`,
+    `CancelledError`; damage inside the file is a notice in the transcript.
     """
-    reader = reader_named(format) if format is not None else choose_reader(source)
+    named = reader_named(format) if format is not None else None
     options = ReadOptions(limits or TranscriptLimits(), on_progress, is_cancelled)
+    source = unpacked(source, options.limits.document_bytes, at=Watch(options, "unpack", 0).at)
+    reader = named or choose_reader(source)
     try:
         return reader.read(source, options)
     except OSError as exc:
