@@ -92,11 +92,6 @@ def known_recipe(text: str) -> bool:
     )
 
 
-def total_size(items: Sequence[ItemDigest]) -> int:
-    """Add up the sizes in bytes."""
-    return sum(item.size for item in items)
-
-
 @dataclass(frozen=True, slots=True)
 class Difference:
     """Positions that say what happened between two ordered lists of digests, as multisets.

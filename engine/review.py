@@ -34,7 +34,7 @@ from engine.receipts.sweep import OnReceipt, SweepReport, ignore_receipt, sweep_
 from engine.transcripts.content import Content, read_content
 from engine.transcripts.pair import pair_transcript
 from engine.transcripts.reader import read_transcript
-from engine.transcripts.rounds import SideState, Transcript
+from engine.transcripts.rounds import Transcript
 
 ROUNDS_FOLLOWED = 200_000
 """Receipts of one ledger whose place among the others is kept."""
@@ -349,8 +349,3 @@ def _content_answer(receipts: int, by_content: dict[Result, int]) -> Answer:
         return Answer(Question.CONTENT, Result.COULD_NOT_LOOK, "content held for none of the receipts", 0, 0)
     words = f"content held and recomputed for {full} of {receipts} receipts"
     return Answer(Question.CONTENT, Result.HOLDS if full == receipts else Result.BOUNDED, words, full, receipts)
-
-
-def readable_rounds(transcript: Transcript) -> int:
-    """Count the rounds whose two sides are both exact."""
-    return sum(1 for r in transcript.rounds if r.pre.state is SideState.EXACT and r.post.state is SideState.EXACT)
