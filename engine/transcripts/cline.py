@@ -3,7 +3,8 @@
 The newer Cline keeps the whole conversation in `<id>.messages.json` and the latest compaction in `<id>.compaction.json`
 beside it; the older keeps `api_conversation_history.json` and names a deleted range in `ui_messages.json`. Only the
 latest compaction is stored. Pre is the part of the conversation that was compacted, post the messages in its place;
-messages after it belong to the context, not to the round. A sidecar without its conversation has a post side only.
+messages after it belong to the context, not to the round. Several records of one session are alternatives over the
+same conversation. A sidecar without its conversation has a post side only.
 The system prompt is never compacted and stands in neither side.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from engine.errors import CannotLookError
@@ -19,6 +21,7 @@ from engine.lines.source import Source
 from engine.transcripts.blocks import content_blocks
 from engine.transcripts.build import Block, ItemBuilder, opaque_block, text_block
 from engine.transcripts.cline_prefix import Prefix, compare_prefix
+from engine.transcripts.cline_siblings import MESSAGES_ENDING, SIDECAR_ENDING, siblings
 from engine.transcripts.companion import companion
 from engine.transcripts.item import Kind, Place, Role
 from engine.transcripts.notices import NOT_AN_OBJECT, Notices
@@ -36,8 +39,6 @@ from engine.transcripts.rounds import (
 from engine.transcripts.rows import read_document
 from engine.transcripts.sides import claimed_count, claimed_word, make_side
 
-MESSAGES_ENDING = ".messages.json"
-SIDECAR_ENDING = ".compaction.json"
 CLASSIC_NAME = "api_conversation_history.json"
 CLASSIC_EVENTS = "ui_messages.json"
 SIDECAR_FIELDS = ("source_message_count", "source_prefix_hash", "source_last_message_key")
@@ -56,6 +57,11 @@ PREFIX_UNCHECKED = Code(
     "cline_prefix_unchecked",
     Severity.NOTICE,
     "the record does not let it be checked that this conversation is the one that was compacted",
+)
+ALTERNATIVES = Code(
+    "cline_alternatives",
+    Severity.NOTICE,
+    "several compaction records of this session lie beside it; each round is an alternative, not one after another",
 )
 RANGE_UNUSABLE = Code("cline_range_unusable", Severity.NOTICE, "the deleted range does not lie inside the conversation")
 
@@ -85,17 +91,23 @@ class ClineReader:
             return _Session(notices, file).classic(document, _deleted_range(source, options, notices))
         if not isinstance(document, dict):
             raise CannotLookError("conversation_missing", "expected a Cline conversation", where=source.name)
+        session = _session_id(document)
         if is_sidecar(document, source.name):
-            return _Session(notices, file).sidecar_alone(document)
-        beside = companion(source, MESSAGES_ENDING, SIDECAR_ENDING)
-        return _with_sidecar(document, file, beside, options, notices)
+            held = siblings(source, session, MESSAGES_ENDING, options, notices)
+            if not held:
+                return _Session(notices, file).sidecar_alone(document)
+            return _Session(notices, held[0][1]).compacted(held[0][0], [(document, file)])
+        records = siblings(source, session, SIDECAR_ENDING, options, notices)
+        if not records:
+            return _Session(notices, file).conversation(document)
+        return _Session(notices, file).compacted(document, records)
 
 
 def read_with_sidecar(source: Source, sidecar: Source, options: ReadOptions) -> Transcript:
     """Read a conversation with a sidecar that the caller puts beside it (two uploads, say)."""
     notices = Notices()
     document, file = read_document(source, options, notices)
-    return _with_sidecar(document, file, sidecar, options, notices)
+    return _Session(notices, file).compacted(document, [read_document(sidecar, options, notices)])
 
 
 def is_sidecar(document: Mapping[str, Any], name: str) -> bool:
@@ -103,16 +115,6 @@ def is_sidecar(document: Mapping[str, Any], name: str) -> bool:
     if name.endswith(SIDECAR_ENDING) or any(field in document for field in SIDECAR_FIELDS):
         return True
     return any(_metadata(message).get("kind") == "compaction_summary" for message in _listed(document))
-
-
-def _with_sidecar(
-    document: Any, file: SourceFile, sidecar: Source | None, options: ReadOptions, notices: Notices
-) -> Transcript:
-    session = _Session(notices, file)
-    if sidecar is None:
-        return session.conversation(document)
-    record, record_file = read_document(sidecar, options, notices)
-    return session.compacted(document, record, record_file)
 
 
 class _Session:
@@ -135,20 +137,34 @@ class _Session:
         pre = Side((), SideState.ABSENT, (Reason.NOT_RECORDED,))
         return self._transcript(record, (self._round(record, pre, post),), post)
 
-    def compacted(self, document: Any, record: Any, record_file: SourceFile) -> Transcript:
-        """Make the round of the latest compaction from the conversation and its record."""
+    def compacted(self, document: Any, records: Sequence[tuple[Any, SourceFile]]) -> Transcript:
+        """Make the round of each compaction record; several are alternatives over one conversation."""
         source = _listed(document)
+        keys = [self._keys([message], self._file) for message in source]
+        whole = tuple(key for each in keys for key in each)
+        rounds: list[CompactionRound] = []
+        context = whole
+        for record, file in records:
+            count, reasons = self._covered(document, record, source)
+            before = [key for each in keys[:count] for key in each]
+            post = self._keys(_listed(record), file)
+            pre = make_side(self._builder, before, reasons, notices=self._notices, line=None)
+            rounds.append(replace(self._round(record, pre, post), index=len(rounds) + 1))
+            context = (*post, *(key for each in keys[count:] for key in each))
+        if len(records) > 1:
+            # Nothing says which of them the tool went on from: the stored conversation stands as the context.
+            self._notices.add(ALTERNATIVES, found=str(len(records)))
+            context = whole
+        return self._transcript(document, tuple(rounds), context, *(file for _, file in records))
+
+    def _covered(self, document: Any, record: Any, source: Sequence[Any]) -> tuple[int, list[Reason]]:
+        """Return how many messages a record covers, and why that is doubtful."""
         count = record.get("source_message_count") if isinstance(record, dict) else None
         reasons = []
         if not isinstance(count, int) or isinstance(count, bool) or count < 0:
             count = len(source)
             reasons.append(Reason.SOURCE_COUNT_ASSUMED)
-        reasons.extend(self._prefix_reasons(document, record, source, count))
-        keys = self._keys(source[:count], self._file)
-        post = self._keys(_listed(record), record_file)
-        later = self._keys(source[count:], self._file)
-        pre = make_side(self._builder, keys, reasons, notices=self._notices, line=None)
-        return self._transcript(document, (self._round(record, pre, post),), (*post, *later), record_file)
+        return count, [*reasons, *self._prefix_reasons(document, record, source, count)]
 
     def classic(self, messages: Sequence[Any], deleted: tuple[int, int] | None) -> Transcript:
         """Make a round of the range that the older Cline deleted; when it did so is not stored."""

@@ -16,6 +16,7 @@ from engine.transcripts.reader import read_transcript
 from engine.transcripts.rounds import (
     Reason,
     RoundKind,
+    Side,
     SideState,
     Transcript,
     rewritten_messages,
@@ -152,3 +153,40 @@ def test_the_older_form_names_a_deleted_range(tmp_path: Path) -> None:
     events.write_text(json.dumps([{"conversationHistoryDeletedRange": [2, 8]}]))
     found = read_transcript(FileSource(path))
     assert (found.rounds, notice_names(found)) == ((), ["cline_range_unusable"])
+
+
+def test_several_records_of_a_session_are_alternatives(tmp_path: Path) -> None:
+    """Records under other names belong by their session; each is a round over the same conversation."""
+    path = tmp_path / "one.messages.json"
+    path.write_text(json.dumps(cline_conversation()))
+    for name, session in [("a", "c1"), ("b", "c1"), ("c", "another")]:
+        record = {**cline_sidecar(source_message_count=4), "sessionId": session}
+        (tmp_path / f"{name}.compaction.json").write_text(json.dumps(record))
+    found = read_transcript(FileSource(path))
+    first, second = found.rounds
+    assert (first.index, second.index) == (1, 2)
+    assert first.pre.keys == second.pre.keys
+    assert len(found.sources) == 3
+    assert len(side_message_keys(found, Side(found.context, SideState.EXACT))) == 6
+    assert "cline_alternatives" in notice_names(found)
+
+
+def test_a_record_finds_its_conversation_beside_it(tmp_path: Path) -> None:
+    """Opening the record gives the same round as opening the conversation."""
+    path = tmp_path / "c1.messages.json"
+    path.write_text(json.dumps(cline_conversation()))
+    record = tmp_path / "basic.compaction.json"
+    record.write_text(json.dumps(cline_sidecar(source_message_count=4, source_prefix_hash=PREFIX)))
+    assert read_transcript(FileSource(record)).rounds == read_transcript(FileSource(path)).rounds
+    assert read_transcript(FileSource(record)).rounds[0].pre.state is SideState.EXACT
+
+
+def test_a_damaged_record_beside_a_conversation_is_a_notice(tmp_path: Path) -> None:
+    """A record that is cut off, or no object, never fails the conversation."""
+    path = tmp_path / "c1.messages.json"
+    path.write_text(json.dumps(cline_conversation()))
+    (tmp_path / "c1.compaction.json").write_text('{"version": 1, "messages": [')
+    (tmp_path / "d.compaction.json").write_text("[]")
+    found = read_transcript(FileSource(path))
+    assert found.rounds == ()
+    assert notice_names(found) == ["cline_sibling_unreadable", "cline_sibling_unreadable"]
