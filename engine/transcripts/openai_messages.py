@@ -7,6 +7,7 @@ not prove that a model was sent it.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -23,8 +24,7 @@ from engine.transcripts.rows import Rows, read_document
 # The role must stand in the outermost object: other formats wrap messages in rows of their own.
 _FLAT = rb"[^{}\[\]]*"
 _ARRAY = re.compile(rb"\A\s*\[\s*\{" + _FLAT + rb'"role"\s*:')
-_LINE = re.compile(rb"\A\s*\{" + _FLAT + rb'"role"\s*:')
-_DOCUMENT = re.compile(rb"\A\s*\{" + _FLAT + rb'"messages"\s*:\s*\[\s*\{' + _FLAT + rb'"role"\s*:')
+_DOCUMENT = re.compile(rb'"messages"\s*:\s*\[\s*\{\s*"role"\s*:')
 _ROLES = {
     "system": Role.SYSTEM,
     "developer": Role.DEVELOPER,
@@ -49,9 +49,9 @@ class OpenAiMessagesReader:
         """Score by role and content near the start; weaker than any format with marks of its own."""
         del name
         start = head[:4096]
-        if _ARRAY.match(start) or _DOCUMENT.match(start):
+        if _ARRAY.match(start) or _is_document(start):
             return 55
-        return 52 if _LINE.match(start) and b'"content"' in start else 0
+        return 52 if _is_message(head.lstrip().partition(b"\n")[0]) else 0
 
     def read(self, source: Source, options: ReadOptions) -> Transcript:
         """Read the messages in order; no round is invented."""
@@ -60,10 +60,15 @@ class OpenAiMessagesReader:
         keys: list[str] = []
         values, file = _messages(source, options, notices)
         for part, (value, place) in enumerate(values):
-            if isinstance(value, dict) and ("role" in value or "from" in value):
-                keys.extend(builder.add(value, message_blocks(value), place, part=part))
-            else:
+            if not isinstance(value, dict) or not ("role" in value or "from" in value):
                 notices.add(UNKNOWN_ROWS, place.line, field="role")
+                continue
+            role = str(value.get("role", value.get("from")))
+            if role not in _ROLES:
+                notices.unknown(role, place.line)
+                if not (value.get("content") or value.get("value")):
+                    continue  # a row about the session, not a message
+            keys.extend(builder.add(value, message_blocks(value), place, part=part))
         return Transcript(
             format=self.name,
             sources=(file,),
@@ -79,13 +84,28 @@ def _messages(source: Source, options: ReadOptions, notices: Notices) -> tuple[l
     rows = Rows(source, options, notices)
     with source.open() as stream:
         head = stream.read(4096)
-    if _DOCUMENT.match(head):
+    if _is_document(head):
         document, file = read_document(source, options, notices)
         found = document.get("messages") if isinstance(document, dict) else None
         place = Place(source.name, 1, 0, file.size)
         return [(value, place) for value in found] if isinstance(found, list) else [], file
     listed = [(row.value, row.place) for row in rows]
     return listed, rows.source_file()
+
+
+def _is_document(head: bytes) -> bool:
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") and _DOCUMENT.search(head) is not None
+
+
+def _is_message(line: bytes) -> bool:
+    """Tell whether a line is one message: other formats wrap theirs in rows that name a role as well."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return (
+        isinstance(value, dict) and str(value.get("role")) in _ROLES and ("content" in value or "tool_calls" in value)
+    )
 
 
 def message_blocks(message: Mapping[str, Any]) -> list[Block]:

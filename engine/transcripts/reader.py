@@ -26,6 +26,7 @@ from engine.transcripts.pi import PI
 from engine.transcripts.rounds import Transcript
 from engine.transcripts.streams import readable_head
 from engine.transcripts.swe_agent import SWE_AGENT
+from engine.transcripts.unsupported import unsupported_format
 
 LIKELY = 50
 """A reader that scores less has not recognised its format."""
@@ -98,6 +99,14 @@ def choose_reader(source: Source) -> Reader:
     """Choose the reader for a source; raises `UsageError` when none or several fit equally."""
     found = sniff_format(source)
     if not found:
+        known = unsupported_format(readable_head(source))
+        if known is not None:
+            raise UsageError(
+                "format_not_supported",
+                f"expected a transcript of a known format, found a {known.name}: {known.sentence}",
+                where=source.name,
+                hint=known.hint,
+            )
         raise UsageError(
             "format_not_recognised",
             "expected a transcript of a known format, found none",
