@@ -29,6 +29,7 @@ from engine.findings import (
     never_cancelled,
 )
 from engine.lines.source import FileSource, Source
+from engine.transcripts.container import ENDING, is_packed, unpacked_head
 from engine.transcripts.reader import LIKELY, READERS
 
 HEAD_BYTES = 64 * 1024
@@ -66,6 +67,9 @@ class InputKind(StrEnum):
     CONTENT = "content"
     PINS = "pins"
     OTHER = "other"
+
+
+READ_PACKED = frozenset({InputKind.TRANSCRIPT, InputKind.CONTENT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +152,10 @@ def load_input(source: Source, *, is_cancelled: IsCancelled = never_cancelled) -
 
 def classify(head: bytes, name: str) -> tuple[InputKind, str]:
     """Tell the kind from the first 64 KiB (content decides, the name only breaks ties) and the transcript format."""
+    if is_packed(head):
+        # Sessions and content are read from inside gzip; a ledger is verified byte for byte as it lies on disk.
+        kind, format_name = classify(unpacked_head(head, HEAD_BYTES), name.removesuffix(ENDING))
+        return (kind, format_name) if kind in READ_PACKED else (InputKind.OTHER, "")
     rows = list(_object_rows(head))
     if _is_pin_text(head) or (rows and all(_is_pin_row(row) for row in rows)):
         return InputKind.PINS, ""

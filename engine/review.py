@@ -175,8 +175,19 @@ def hold(inputs: Iterable[Input], watch: Watch = UNWATCHED) -> Held:
                 contents.append((each, HeldContent(each.name, read_content(each.source).items)))
         except WinnowError as error:
             refused.append((each, Finding(NOT_READ, note=f"{error} ({error.hint})" if error.hint else str(error))))
+    transcripts = _read_once(transcripts)
     transcripts += [(first, pair) for first, pair in _pairs(contents)]
     return Held(tuple(transcripts), tuple(contents), tuple(refused))
+
+
+def _read_once(transcripts: list[tuple[Input, Transcript]]) -> list[tuple[Input, Transcript]]:
+    """Leave a file out that was read together with another one: its rounds would count twice."""
+    kept: list[tuple[int, frozenset[str]]] = []
+    sources = [frozenset(file.name for file in read.sources) for _, read in transcripts]
+    for number in sorted(range(len(sources)), key=lambda each: -len(sources[each])):
+        if not any(sources[number] <= others for _, others in kept if len(others) > 1):
+            kept.append((number, sources[number]))
+    return [transcripts[number] for number, _ in sorted(kept)]
 
 
 def _pairs(contents: Iterable[tuple[Input, HeldContent]]) -> Iterator[tuple[Input, Transcript]]:

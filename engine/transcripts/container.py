@@ -23,6 +23,19 @@ def _not_watched(done: int) -> None:
     """Look at nothing: for callers without a cancellation."""
 
 
+def is_packed(head: bytes) -> bool:
+    """Tell a gzip file by its first bytes."""
+    return head.startswith(GZIP_MARK)
+
+
+def unpacked_head(head: bytes, size: int) -> bytes:
+    """Return at most `size` first bytes inside a gzip file from its own first bytes, b"" when they are damaged."""
+    try:
+        return zlib.decompressobj(wbits=31).decompress(head, size)  # 31: with the gzip header, largest window
+    except zlib.error:
+        return b""
+
+
 def unpacked(source: Source, limit: int, *, at: Callable[[int], None] = _not_watched) -> Source:
     """Return the unpacked bytes of a gzip file, or the source itself when it is none.
 

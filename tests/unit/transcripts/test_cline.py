@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from engine.lines.source import FileSource
+from engine.load import load_inputs
+from engine.review import hold
 from engine.transcripts.cline import read_with_sidecar
 from engine.transcripts.item import Kind
 from engine.transcripts.options import ReadOptions
@@ -190,3 +192,13 @@ def test_a_damaged_record_beside_a_conversation_is_a_notice(tmp_path: Path) -> N
     found = read_transcript(FileSource(path))
     assert found.rounds == ()
     assert notice_names(found) == ["cline_sibling_unreadable", "cline_sibling_unreadable"]
+
+
+def test_a_folder_counts_the_round_of_a_conversation_once(tmp_path: Path) -> None:
+    """The record and its conversation find each other; both readings are one compaction."""
+    for name in ("c1", "c2"):
+        (tmp_path / f"{name}.messages.json").write_text(json.dumps({**cline_conversation(), "sessionId": name}))
+        (tmp_path / f"{name}.compaction.json").write_text(json.dumps({**cline_sidecar(), "sessionId": name}))
+    held = hold(load_inputs([tmp_path]))
+    assert [(read.session, len(read.rounds)) for _, read in held.transcripts] == [("c1", 1), ("c2", 1)]
+    assert [len(read.sources) for _, read in held.transcripts] == [2, 2]

@@ -10,6 +10,8 @@ import pytest
 from engine.errors import CannotLookError, LimitError
 from engine.findings import CancelledError
 from engine.lines.source import FileSource, MemorySource
+from engine.load import InputKind, classify, load_inputs
+from engine.review import hold
 from engine.transcripts import content
 from engine.transcripts.container import unpacked
 from engine.transcripts.content import read_content
@@ -89,3 +91,16 @@ def test_unpacking_can_be_cancelled() -> None:
     """The caller is asked while bytes are unpacked."""
     with pytest.raises(CancelledError):
         read_transcript(MemorySource("s.gz", BOMB), is_cancelled=lambda: True)
+
+
+def test_a_folder_with_packed_files_is_reviewed(tmp_path: Path) -> None:
+    """Sessions and content files are held; a packed ledger is named, not read."""
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(session() + b" " * 100_000))
+    (tmp_path / "b.json.gz").write_bytes(gzip.compress(b'["x"]'))
+    (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(b'{"chain": "x"}\n'))
+    inputs = load_inputs([tmp_path])
+    assert [each.kind for each in inputs] == [InputKind.TRANSCRIPT, InputKind.CONTENT, InputKind.OTHER]
+    held = hold(inputs)
+    assert [len(read.rounds) for _, read in held.transcripts] == [1]
+    assert [content.items for _, content in held.contents] == [("x",)]
+    assert classify(b"\x1f\x8b\x00", "x.gz") == (InputKind.OTHER, "")

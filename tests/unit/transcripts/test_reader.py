@@ -69,7 +69,7 @@ def test_names_are_unique_and_described() -> None:
     assert all(r.describes and r.extensions for r in READERS)
 
 
-@pytest.mark.parametrize("data", [b"", b"hello", b"\0" * 9, b'{"a":1}\n', b"PK\x03\x04"])
+@pytest.mark.parametrize("data", [b"", b"hello", b"\0" * 9, b'{"a":1}\n', b"PK\x05\x06"])
 def test_what_no_reader_knows_is_refused_by_name(data: bytes) -> None:
     """An unknown file is wrong use with the list of formats, not an empty transcript."""
     with pytest.raises(UsageError, match="known format") as caught:
