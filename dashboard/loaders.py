@@ -122,7 +122,7 @@ def start_review(opened: Opened) -> JobView[Loaded]:
         found = review(where, observe=observe, watch=Watch(on_progress, is_cancelled))
         for ledger in found.ledgers:
             for link in ledger.links:
-                word = {Result.HOLDS: MATCHES, Result.FAILS: DIFFERS}.get(link.report.result)
+                word = {Result.HOLDS: MATCHES, Result.FAILS: DIFFERS}.get(link.result)
                 if word is not None:
                     states[ledger.input.name][link.line] = word
         return Loaded(found, states)

@@ -64,7 +64,7 @@ def _of_answer(ledger: LedgerReview, answer: Answer, opened: Opened) -> Problem:
 
 def _first_bad_receipt(ledger: LedgerReview, question: Question) -> int | None:
     if question is Question.CONTENT:
-        return next((link.line for link in ledger.links if link.report.result is Result.FAILS), None)
+        return next((link.line for link in ledger.links if link.result is Result.FAILS), None)
     if question is Question.SELF_CONSISTENT:
         return next((each.line for each in ledger.sweep.failing if each.result is Result.FAILS), None)
     return None

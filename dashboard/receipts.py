@@ -29,7 +29,7 @@ from engine.receipts.recompute import ContentComparison
 from engine.receipts.schema import Claim
 from engine.receipts.verify import ReceiptReport
 from engine.receipts.words import ReceiptWord, sentence_of, word_of
-from engine.transcripts.rounds import SideState, Transcript
+from engine.transcripts.rounds import Transcript
 
 NOT_HELD = "not held"
 
@@ -88,10 +88,9 @@ def content_trust(link: Link | None) -> html.Trust:
     """Return the badge of the question whether the content agrees."""
     if link is None:
         return html.Trust("Content", NOT_CHECKED, "no content that is open here has the digests this receipt claims")
-    whole = all(side is None or side.state is SideState.EXACT for side in (link.pre, link.post))
-    if link.report.result is Result.HOLDS and not whole:
+    if link.report.result is Result.HOLDS and not link.whole:
         return html.Trust("Content", BOUNDED, "it agrees, but the session does not hold the whole of both sides")
-    return html.Trust("Content", RESULTS[link.report.result], sentence_of(link.report))
+    return html.Trust("Content", RESULTS[link.result], sentence_of(link.report))
 
 
 _ROW_CHAIN = {

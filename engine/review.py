@@ -297,8 +297,8 @@ def _links(
         return (), 0, counts
     for link in iterate_links(receipts_of(ledger.source, limits=limits, watch=watch), index, watch=watch):
         total += 1
-        counts[link.report.result] = counts.get(link.report.result, 0) + 1
-        if link.report.result is Result.FAILS or len(kept) < LINKS_KEPT:
+        counts[link.result] = counts.get(link.result, 0) + 1
+        if link.result is Result.FAILS or len(kept) < LINKS_KEPT:
             kept.append(link)
     return tuple(kept), total, counts
 

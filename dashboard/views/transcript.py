@@ -187,7 +187,7 @@ def _receipts(loaded: Loaded, transcript: Transcript, compaction: CompactionRoun
         words, way = st.columns([8, 1], vertical_alignment="center")
         with words:
             place = f"{names.shown(ledger.input.name, state.opened())}, line {link.line:,}"
-            text.draw(html.problem(RESULTS[link.report.result], place, sentence_of(link.report)))
+            text.draw(html.problem(RESULTS[link.result], place, sentence_of(link.report)))
         with way:
             st.page_link(
                 target(Page.RECEIPT),

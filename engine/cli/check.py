@@ -34,7 +34,6 @@ from engine.receipts.verify import ReceiptReport
 from engine.receipts.words import sentence_of
 from engine.transcripts.content import read_content
 from engine.transcripts.reader import read_transcript
-from engine.transcripts.rounds import SideState
 
 ITEMS_SHOWN = 50
 """Dropped items given with their text in one receipt's answer; counts are never cut."""
@@ -229,8 +228,7 @@ def _check(ledger: Path, line: Line, parsed: Parsed, given: Given) -> Checked:
     if parsed.problem is None and not parsed.duplicates and len(given.index):
         held = HeldReceipt(str(ledger), line.number, parsed.value)
         for link in iterate_links([held], given.index) if is_receipt_row(parsed.value) else ():
-            whole = all(c is None or c.state is SideState.EXACT for c in (link.pre, link.post))
-            return Checked(line.number, link.report, _place(link.pre), _place(link.post), whole)
+            return Checked(line.number, link.report, _place(link.pre), _place(link.post), link.whole)
     return Checked(line.number, verify_receipt_line(line.data or b"", line=line.number))
 
 

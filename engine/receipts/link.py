@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from engine.findings import UNWATCHED, Watch
+from engine.findings import UNWATCHED, Result, Watch, worst
 from engine.ledger.report import Limits
 from engine.ledger.verify import DEFAULT_LIMITS
 from engine.lines.reader import read_lines
@@ -64,6 +64,16 @@ class Link:
     post_by: FoundBy
     alternatives: int
     report: ReceiptReport
+
+    @property
+    def whole(self) -> bool:
+        """Tell whether both sides were found on exact sides: else the session does not hold the whole of them."""
+        return all(side is None or side.state is SideState.EXACT for side in (self.pre, self.post))
+
+    @property
+    def result(self) -> Result:
+        """Return the report's result, BOUNDED at best when a side is known in part only."""
+        return self.report.result if self.whole else worst([self.report.result, Result.BOUNDED])
 
 
 def link_receipts(

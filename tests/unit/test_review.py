@@ -12,6 +12,9 @@ from engine.findings import Result
 from engine.load import InputKind, load_inputs
 from engine.receipts.seal import CompactionReceipt
 from engine.review import Question, review
+from engine.transcripts.rounds import SideState
+from engine.transcripts.views import side_views
+from tests.support.sessions import ClaudeSession
 
 PRE = ["user: refund window?", "assistant: 30 days.", "user: digital goods?"]
 POST = ["user: refund window?", "assistant: 30 days, digital included."]
@@ -97,3 +100,19 @@ def test_rounds_that_do_not_meet_are_counted(tmp_path: Path) -> None:
         ("continues", 1),
         ("gap", 2),
     ]
+
+
+def test_content_known_in_part_bounds_the_answer(tmp_path: Path) -> None:
+    """A receipt whose digests are found on a partial side is never a full pass."""
+    session = ClaudeSession(version="2.0.76")
+    session.chat("one", "two")
+    session.boundary("b")
+    session.summary("s")
+    (tmp_path / "session.jsonl").write_bytes(session.data())
+    transcript = session.read()
+    (only,) = transcript.rounds
+    assert only.post.state is SideState.PARTIAL
+    pre, post = (side_views(transcript, side)["raw-message"] for side in (only.pre, only.post))
+    CompactionReceipt.open(pre).record_kept(post).seal(tmp_path / "receipts.jsonl", compactor="c", method="m")
+    (ledger,) = review([tmp_path]).ledgers
+    assert ledger.answer(Question.CONTENT).result is Result.BOUNDED
