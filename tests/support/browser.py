@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 ROOT = Path(__file__).parents[2]
 START = """
@@ -95,3 +95,20 @@ def settled(page: Page) -> Page:
     page.get_by_role("button", name="Cancel", exact=True).wait_for(state="detached", timeout=60_000)
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=60_000)
     return page
+
+
+def cells(page: Page, name: str) -> list[list[str]]:
+    """Return the cells of a grid, read from the accessible table that its canvas holds."""
+    table = page.locator(f"canvas[aria-label*='{name}'] table, [aria-label*='{name}'] canvas table").first
+    expect(table).to_be_attached(timeout=30_000)
+    return [row.locator("td").all_text_contents() for row in table.locator("tbody tr").all()]
+
+
+def choose_row(page: Page, name: str, place: int) -> None:
+    """Click the mark at the left of a grid row; the canvas has no element for it."""
+    table = page.locator(f"[aria-label*='{name}']").first
+    expect(table).to_be_attached(timeout=30_000)
+    canvas = table.locator("canvas").first
+    box = canvas.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 12, box["y"] + 35 * (place + 1) + 17)
