@@ -68,7 +68,7 @@ def test_planted_lie_is_exposed_by_content(page: Page, folder: Path) -> None:
 
 
 def test_find_content(page: Page) -> None:
-    """A pasted text is found as dropped, with the receipts that name it; another text is not found and proves nothing."""
+    """A pasted text is found as dropped, with its receipts; another is not found, which proves nothing."""
     page.goto("/find")
     settled(page)
     area = page.get_by_role("textbox", name="Content, exactly as it stood in the context")
@@ -77,7 +77,7 @@ def test_find_content(page: Page) -> None:
     expect(page.get_by_text("Found:").first).to_be_visible(timeout=30_000)
     settled(page)
     listed = cells(page, "Places where the content was found")
-    assert any("dropped" in row[3] for row in listed)
+    assert any("dropped" in row[2] for row in listed)
     area.fill("a text that nobody ever wrote")
     page.get_by_role("button", name="Find", exact=True).click()
     expect(page.get_by_text("Not found")).to_be_visible(timeout=30_000)
@@ -89,8 +89,11 @@ def test_next_and_previous_by_key(page: Page, folder: Path) -> None:
     page.goto(f"/receipt?l={link_to(folder / 'honest_holds' / 'receipts.jsonl')}&line=1")
     settled(page)
     expect(page.get_by_role("heading", name="Line 1")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("button", name="Next")).to_be_enabled()
+    settled(page)
     page.keyboard.press("j")
     expect(page.get_by_role("heading", name="Line 2")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("button", name="Previous")).to_be_enabled()
     settled(page)
     page.keyboard.press("k")
     expect(page.get_by_role("heading", name="Line 1")).to_be_visible(timeout=30_000)
@@ -127,9 +130,11 @@ def test_export_holds_the_whole_filtered_set(page: Page, folder: Path) -> None:
     assert manifest["count"] == 6
     assert manifest["sources"][0]["sha256"].startswith(link)
     assert len(list(csv.DictReader(io.StringIO("\n".join(lines[1:]))))) == 6
+    settled(page)
     with page.expect_download(timeout=30_000) as download:
         page.get_by_role("button", name="Rows as JSON").click()
     assert len(json.loads(Path(download.value.path()).read_text(encoding="utf-8"))["rows"]) == 6
+    settled(page)
     with page.expect_download(timeout=30_000) as download:
         page.get_by_role("button", name="Report", exact=True).click()
     report = Path(download.value.path()).read_text(encoding="utf-8")

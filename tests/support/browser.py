@@ -99,16 +99,17 @@ def settled(page: Page) -> Page:
 
 def cells(page: Page, name: str) -> list[list[str]]:
     """Return the cells of a grid, read from the accessible table that its canvas holds."""
-    table = page.locator(f"canvas[aria-label*='{name}'] table, [aria-label*='{name}'] canvas table").first
+    table = page.get_by_role("region", name=name).locator("canvas table")
     expect(table).to_be_attached(timeout=30_000)
     return [row.locator("td").all_text_contents() for row in table.locator("tbody tr").all()]
 
 
 def choose_row(page: Page, name: str, place: int) -> None:
     """Click the mark at the left of a grid row; the canvas has no element for it."""
-    table = page.locator(f"[aria-label*='{name}']").first
-    expect(table).to_be_attached(timeout=30_000)
-    canvas = table.locator("canvas").first
+    region = page.get_by_role("region", name=name)
+    expect(region.locator("canvas table")).to_be_attached(timeout=30_000)
+    canvas = region.locator("canvas").first
+    canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 12, box["y"] + 35 * (place + 1) + 17)
