@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
@@ -38,6 +39,19 @@ class Parameter(StrEnum):
     COMPACTOR = "compactor"
     DESCENDING = "desc"
     VIEW = "view"
+    BACK = "back"
+
+
+LEDGER_FILTERS = (
+    Parameter.STATUS,
+    Parameter.RECEIPT,
+    Parameter.KIND,
+    Parameter.COMPACTOR,
+    Parameter.SEARCH,
+    Parameter.SORT,
+    Parameter.DESCENDING,
+    Parameter.PAGE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +137,17 @@ def receipt_query() -> ReceiptQuery:
 def transcript_query() -> TranscriptQuery:
     """Read the address of the Transcript page."""
     return TranscriptQuery(text(Parameter.TRANSCRIPT), number(Parameter.ROUND))
+
+
+def filters() -> str:
+    """Write the filters of the Ledger page that stand in the address as one value, to be carried along to a row."""
+    return urlencode({name.value: found for name in LEDGER_FILTERS if (found := text(name))})
+
+
+def carried_filters() -> dict[Parameter, str | int]:
+    """Return the filters that a link to a row carried along, for the way back to the list."""
+    found = dict(parse_qsl(text(Parameter.BACK)))
+    return {name: found[name.value] for name in LEDGER_FILTERS if name.value in found}
 
 
 def query_key(prefix: str, *parts: object) -> str:

@@ -113,7 +113,9 @@ def _rows(loaded: Loaded, ledger: LedgerReview, index: LedgerIndex) -> None:
     )
     places = chosen["selection"]["rows"]
     if places and places[0] < len(found.rows):
-        go(Page.RECEIPT, {Parameter.LEDGER: names.link(ledger.input), Parameter.LINE: found.rows[places[0]].line})
+        line = found.rows[places[0]].line
+        of_row: dict[Parameter, str | int] = {Parameter.LEDGER: names.link(ledger.input), Parameter.LINE: line}
+        go(Page.RECEIPT, {**of_row, Parameter.BACK: state.filters()})
     text.note("Choose a row to open it. Filters, page and order stand in the address.")
     exports.ledger(loaded, ledger, index, flt, sort)
 

@@ -77,6 +77,10 @@ def _of(ledger: LedgerReview) -> dict[Parameter, str | int]:
     return {Parameter.LEDGER: names.link(ledger.input)}
 
 
+def _back() -> dict[Parameter, str | int]:
+    return {Parameter.BACK: state.text(Parameter.BACK)}
+
+
 def _is_receipt(row: IndexRow) -> bool:
     return row.labels.get(loaders.RECEIPT_STATE, loaders.NO_RECEIPT) != loaders.NO_RECEIPT
 
@@ -99,12 +103,17 @@ def _head(ledger: LedgerReview, index: LedgerIndex, row: IndexRow) -> None:
     previous, following = receipts.neighbours(index, row.line)
     with before:
         if st.button("Previous", key="previous", shortcut="K", disabled=previous is None, width="stretch"):
-            go(Page.RECEIPT, {**_of(ledger), Parameter.LINE: previous or 0})
+            go(Page.RECEIPT, {**_of(ledger), Parameter.LINE: previous or 0, **_back()})
     with after:
         if st.button("Next", key="next", shortcut="J", disabled=following is None, width="stretch"):
-            go(Page.RECEIPT, {**_of(ledger), Parameter.LINE: following or 0})
+            go(Page.RECEIPT, {**_of(ledger), Parameter.LINE: following or 0, **_back()})
     with up:
-        st.page_link(target(Page.LEDGER), label="All rows", query_params=query(_of(ledger)), width="stretch")
+        st.page_link(
+            target(Page.LEDGER),
+            label="All rows",
+            query_params=query({**_of(ledger), **state.carried_filters()}),
+            width="stretch",
+        )
 
 
 def _compare_link(asked: ReceiptQuery, report: ReceiptReport) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dashboard import state
 from dashboard.links import Page, address, query
 from dashboard.state import Parameter
@@ -27,3 +29,12 @@ def test_query_key_changes_with_any_part_of_the_query() -> None:
     }
     assert len(keys) == 6
     assert state.query_key("grid", "a", 1) == state.query_key("grid", "a", 1)
+
+
+def test_filters_are_carried_to_a_row_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The filters of a list go along in one value and come out again; anything else in it is left out."""
+    address_now = {"status": "broken", "q": "a&b=c", "p": "3", "l": "x"}
+    monkeypatch.setattr(state.st, "query_params", address_now)
+    carried = state.filters()
+    monkeypatch.setattr(state.st, "query_params", {"back": carried + "&evil=1&l=other"})
+    assert state.carried_filters() == {Parameter.STATUS: "broken", Parameter.SEARCH: "a&b=c", Parameter.PAGE: "3"}
