@@ -8,6 +8,7 @@ Up to 2.1.216 the tool re-reads files after compacting and does not store them: 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -22,6 +23,7 @@ from engine.transcripts.rounds import Claimed, CompactionRound, Reason, RoundKin
 from engine.transcripts.rows import Rows
 from engine.transcripts.sides import claimed_count, claimed_word, head_looks_missing, make_side
 
+MESSAGE_OF_PARTS = re.compile(rb'"message"\s*:\s*\{[^{}\[\]]*"parts"\s*:\s*\[')
 NEW_RECORD_FIELDS = frozenset({"postTokens", "preservedMessages", "preservedSegment"})
 
 
@@ -35,7 +37,7 @@ class ClaudeCodeReader:
     def sniff(self, head: bytes, name: str) -> int:
         """Score by the row shape; the name plays no part."""
         del name
-        if b'"chat_compression"' in head or b'"parts":' in head:
+        if b'"chat_compression"' in head or MESSAGE_OF_PARTS.search(head):
             return 20  # a fork of this shape that keeps its messages in another form
         if b'"parentUuid"' in head and b'"sessionId"' in head:
             return 95

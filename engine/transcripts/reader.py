@@ -23,6 +23,7 @@ from engine.transcripts.opencode import OPENCODE
 from engine.transcripts.openhands import OPENHANDS
 from engine.transcripts.options import ReadOptions, TranscriptLimits, Watch
 from engine.transcripts.pi import PI
+from engine.transcripts.qwen import QWEN
 from engine.transcripts.rounds import Transcript
 from engine.transcripts.streams import readable_head
 from engine.transcripts.swe_agent import SWE_AGENT
@@ -70,6 +71,7 @@ READERS: tuple[Reader, ...] = (
     CLINE,
     SWE_AGENT,
     GEMINI,
+    QWEN,
     OPENAI_MESSAGES,
 )
 """Every reader, in the order in which they are listed to the user."""

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.transcripts.reader import READERS
-from tests.support.documents import cline_conversation, cline_sidecar, gemini_document, gemini_log, trajectory
+from tests.support.documents import cline_conversation, cline_sidecar, gemini_document, gemini_log, qwen_log, trajectory
 from tests.support.hostile import changed, read_or_refuse
 from tests.support.opencode_sessions import opencode_document
 from tests.support.sessions import (
@@ -63,6 +63,7 @@ def samples() -> list[bytes]:
         openhands_new().data(),
         copilot().data(),
         gemini_log().data(),
+        qwen_log().data(),
     ]
 
 

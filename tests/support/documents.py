@@ -122,3 +122,31 @@ def cline_sidecar(**more: Any) -> dict[str, Any]:
     first = cline_message("m1", "user", " one: x ", "earlier: x", metadata={"kind": "compaction", "reason": "manual"})
     kept = [first, cline_message("m4", "assistant", "two: x")]
     return {"version": 1, "sessionId": "c1", "updated_at": "2026-01-02T03:04:05.000Z", "messages": kept, **more}
+
+
+def qwen_row(name: str, above: str | None, kind: str, *parts: Any, **more: Any) -> dict[str, Any]:
+    """Return one row of a Qwen session; texts are text parts."""
+    role = "model" if kind == "assistant" else "user"
+    message = {"role": role, "parts": [{"text": part} if isinstance(part, str) else part for part in parts]}
+    row = {"uuid": name, "parentUuid": above, "sessionId": "q1", "timestamp": "2026-01-02T03:04:05.000Z", "type": kind}
+    return {**row, "version": "0.5.0", **({"message": message} if parts else {}), **more}
+
+
+def qwen_log() -> Lines:
+    """Write a Qwen session with a rewound branch and one compression that keeps the last result."""
+    answer = {"functionResponse": {"id": "k", "name": "ls", "response": {"output": "out: x"}}}
+    summary = {"role": "user", "parts": [{"text": "<state_snapshot>sum: x</state_snapshot>"}]}
+    left = [summary, {"role": "model", "parts": [{"text": "Got it."}]}, {"role": "user", "parts": [answer]}]
+    info = {"originalTokenCount": 100, "newTokenCount": 40, "compressionStatus": 1}
+    record = {"subtype": "chat_compression", "systemPayload": {"info": info, "compressedHistory": left}}
+    session = Lines()
+    session.rows = [
+        qwen_row("u1", None, "user", "one: x"),
+        qwen_row("x1", "u1", "assistant", "rewound: x"),
+        qwen_row("a1", "u1", "assistant", "two: x", {"functionCall": {"id": "k", "name": "ls", "args": {}}}),
+        qwen_row("t1", "a1", "tool_result", answer),
+        qwen_row("s1", "t1", "system", subtype="ui_telemetry"),
+        qwen_row("c1", "s1", "system", **record),
+        qwen_row("u2", "c1", "user", "three: x"),
+    ]
+    return session
