@@ -15,14 +15,14 @@ from dashboard.problems import first_break
 from dashboard.theme import answer_verdict, chain_verdict
 from engine.clock import format_time
 from engine.ledger.index.query import IndexRow
-from engine.ledger.index.states import CHAIN_STATE
+from engine.ledger.index.states import CHAIN_STATE, LINKED
 from engine.review import LedgerReview, Question
 
 ROW_COLUMNS = ("LINE", "TIME", "KIND", "COMPACTOR", "DROPPED", "BYTES CUT", "EQUATION", "CHAIN", "RECEIPT")
 
 
-def rows(page: Sequence[IndexRow]) -> pd.DataFrame:
-    """Return one page of ledger rows."""
+def rows(page: Sequence[IndexRow], first_break: int | None = None) -> pd.DataFrame:
+    """Return one page of ledger rows; linked rows after the first break are said to be not vouched for."""
     made = [
         (
             row.line,
@@ -32,13 +32,19 @@ def rows(page: Sequence[IndexRow]) -> pd.DataFrame:
             row.dropped_count,
             row.dropped_bytes,
             row.equation.name.lower().replace("_", " ").replace("no receipt", ""),
-            row.labels.get(CHAIN_STATE, ""),
+            _chain(row, first_break),
             row.labels.get(RECEIPT_STATE, "").replace("no receipt", ""),
         )
         for row in page
     ]
     frame = pd.DataFrame(made, columns=list(ROW_COLUMNS))
     return frame.astype({"DROPPED": "Int64", "BYTES CUT": "Int64"})
+
+
+def _chain(row: IndexRow, first_break: int | None) -> str:
+    found = row.labels.get(CHAIN_STATE, "")
+    after = first_break is not None and row.line > first_break and found == LINKED
+    return f"{found}, after a break" if after else found
 
 
 def _kind(row: IndexRow) -> str:
@@ -59,9 +65,8 @@ def ledgers(reviews: Sequence[LedgerReview], names: Sequence[str]) -> pd.DataFra
                 answers[Question.HEAD_PIN],
                 answers[Question.SELF_CONSISTENT],
                 answers[Question.CONTENT],
-                each.sweep.totals.receipts,
-                each.linked,
+                f"{each.linked:,} of {visible.plural(each.sweep.totals.receipts, 'receipt')}",
             )
         )
-    columns = ["LEDGER", "ROWS", "CHAIN", "HEAD PIN", "SELF-CONSISTENT", "CONTENT", "RECEIPTS", "CONTENT HELD"]
+    columns = ["LEDGER", "ROWS", "CHAIN", "HEAD PIN", "SELF-CONSISTENT", "CONTENT", "CONTENT HELD"]
     return pd.DataFrame(made, columns=columns)

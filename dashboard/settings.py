@@ -29,7 +29,7 @@ _LIGHT: Mapping[str, Any] = {
     "codeTextColor": "#1C2430",
 }
 _DARK: Mapping[str, Any] = {
-    "primaryColor": "#9DB7DB",
+    "primaryColor": "#4A73AF",
     "backgroundColor": "#14181E",
     "secondaryBackgroundColor": "#1D232B",
     "textColor": "#E6EAF0",

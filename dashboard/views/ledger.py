@@ -103,7 +103,7 @@ def _rows(loaded: Loaded, ledger: LedgerReview, index: LedgerIndex) -> None:
         return
     key = state.query_key("rows", index.sha256, flt, sort, first)
     chosen = st.dataframe(
-        frames.rows(found.rows),
+        frames.rows(found.rows, problems.first_break(ledger)),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",

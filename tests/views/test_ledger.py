@@ -44,7 +44,7 @@ def test_broken_ledger_warns_and_shows_the_rows_around(workspace: Path, tmp_path
     for line in ("line 3", "line 4 (this finding)", "line 5"):
         assert line in words
     (grid,) = page.dataframe
-    assert list(grid.value["CHAIN"]) == ["linked", "linked", "linked", "broken", "linked", "linked"]
+    assert list(grid.value["CHAIN"]) == [*["linked"] * 3, "broken", *["linked, after a break"] * 2]
 
 
 def test_filter_from_the_address_is_applied(workspace: Path, tmp_path: Path) -> None:
