@@ -14,8 +14,8 @@ rows read are linked in order; it does not prove that no rows were cut off the e
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass
 
 from engine.errors import CannotLookError, RefusedError
@@ -108,18 +108,22 @@ def _verify(
     executor: Executor | None = None,
     observer: RowObserver | None = None,
 ) -> ChainReport:
+    ahead = None if executor is None or rows is not None else Ahead(executor, source, rules)
     try:
-        survey = survey_bytes(source, watch, cut=executor is not None and rows is None)  # 1
+        survey = survey_bytes(source, watch, ahead.begin if ahead else None)  # 1
         declarations = Declarations()
         if survey.may_declare:
             declarations = collect_declarations(source, Stretch(0, survey.size, 1), rules, watch)  # 2
-        if executor is not None and len(survey.stretches) > 1:
-            chunks = _walk_on(executor, source, survey, declarations, rules, watch)  # 3
+        if ahead is not None and len(survey.stretches) > 1:
+            chunks = ahead.finish(survey, declarations, watch)  # 3
         else:
             whole = Stretch(0, survey.size, 1)
             chunks = [walk_stretch(source, whole, declarations, rules, rows, watch, observer)]  # 3
-    except (CannotLookError, OSError) as exc:
+    except (CannotLookError, OSError, BrokenExecutor) as exc:
         return unreadable_report(source, exc, rules)
+    finally:
+        if ahead is not None:
+            ahead.cancel()
     return build_report(source, survey, chunks, declarations, rules)  # 4
 
 
@@ -138,8 +142,11 @@ def require_intact(source: Source, *, strict: bool = True, limits: Limits = DEFA
     return report
 
 
-def survey_bytes(source: Source, watch: Watch, *, cut: bool) -> Survey:
-    """Read all bytes once; `cut` also finds chunk borders at line ends (none when the file holds a CR)."""
+def survey_bytes(source: Source, watch: Watch, on_stretch: Callable[[Stretch], object] | None = None) -> Survey:
+    """Read all bytes once; with `on_stretch` also cut them at line ends, and give each stretch away as it is found.
+
+    A file that holds a CR is not cut: what was given away until then is not in the survey's stretches.
+    """
     size = source.size()
     watch.step("reading", 0, size)
     digest = hashlib.sha256()
@@ -150,8 +157,8 @@ def survey_bytes(source: Source, watch: Watch, *, cut: bool) -> Survey:
             digest.update(data)
             may_declare = may_declare or OPERATION_BYTES in tail + data
             tail = data[-len(OPERATION_BYTES) :]
-            if cut:
-                cutter.take(data, done)
+            if on_stretch is not None and (found := cutter.take(data, done)) is not None:
+                on_stretch(found)
             done += len(data)
             watch.step("reading", done, size)
     return Survey(done, digest.hexdigest(), may_declare, cutter.stretches(done))
@@ -165,12 +172,16 @@ class _Cutter:
         self.newlines = 0
         self.has_cr = False
 
-    def take(self, data: bytes, offset: int) -> None:
+    def take(self, data: bytes, offset: int) -> Stretch | None:
         self.has_cr = self.has_cr or b"\r" in data
         count = data.count(b"\n")
         if offset + len(data) - self.starts[-1][0] >= CHUNK_BYTES and count:
+            before = self.starts[-1]
             self.starts.append((offset + data.rfind(b"\n") + 1, self.newlines + count + 1))
+            self.newlines += count
+            return None if self.has_cr else Stretch(before[0], self.starts[-1][0], before[1])
         self.newlines += count
+        return None
 
     def stretches(self, size: int) -> tuple[Stretch, ...]:
         # A CR may separate lines as well, and a border might split CRLF: such a file is walked in one stretch.
@@ -230,33 +241,45 @@ def walk_stretch(
     return walk.finish()
 
 
-def _walk_on(
-    executor: Executor, source: Source, survey: Survey, declarations: Declarations, rules: Rules, watch: Watch
-) -> list[Chunk]:
-    futures: list[Future[Chunk]] = [
-        executor.submit(walk_stretch, source, stretch, part, rules)
-        for stretch, part in _with_declarations(survey.stretches, declarations)
-    ]
-    sizes = {future: s.end - s.start for future, s in zip(futures, survey.stretches, strict=True)}
-    waiting, done = set(futures), 0
-    try:
+class Ahead:
+    """Walks stretches on an executor while the rest of the file is still being read.
+
+    A declaration stands after the line it excuses, so a stretch is walked without any at first, and walked again when
+    it turns out that one names a line of it.
+    """
+
+    def __init__(self, executor: Executor, source: Source, rules: Rules) -> None:
+        self._executor = executor
+        self._source = source
+        self._rules = rules
+        self._begun: dict[Stretch, Future[Chunk]] = {}
+
+    def begin(self, stretch: Stretch, declarations: Declarations | None = None) -> Future[Chunk]:
+        """Start walking a stretch."""
+        future = self._executor.submit(walk_stretch, self._source, stretch, declarations or Declarations(), self._rules)
+        self._begun[stretch] = future
+        return future
+
+    def finish(self, survey: Survey, declarations: Declarations, watch: Watch) -> list[Chunk]:
+        """Return the chunks of all stretches in order; raises `CancelledError` and what a worker raised."""
+        ends = [stretch.first_line for stretch in survey.stretches[1:]] + [None]
+        futures = []
+        for stretch, end in zip(survey.stretches, ends, strict=True):
+            part = declarations.between(stretch.first_line, end)
+            known = self._begun.get(stretch) if not part.by_line else None
+            futures.append(known or self.begin(stretch, part))
+        sizes = {future: s.end - s.start for future, s in zip(futures, survey.stretches, strict=True)}
+        waiting, done = set(futures), 0
         while waiting:
             finished, waiting = wait(waiting, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
             done += sum(sizes[future] for future in finished)
             watch.step("verifying", done, survey.size)
         return [future.result() for future in futures]
-    finally:
-        for future in waiting:
+
+    def cancel(self) -> None:
+        """Cancel what was not begun by a worker; a stretch being walked ends by itself within a second."""
+        for future in self._begun.values():
             future.cancel()
-
-
-def _with_declarations(
-    stretches: Sequence[Stretch], declarations: Declarations
-) -> Iterator[tuple[Stretch, Declarations]]:
-    """Give each stretch only the declarations of its own lines."""
-    ends = [s.first_line for s in stretches[1:]] + [None]
-    for stretch, end in zip(stretches, ends, strict=True):
-        yield stretch, declarations.between(stretch.first_line, end)
 
 
 def build_report(

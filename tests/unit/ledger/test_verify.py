@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from engine.findings import CancelledError, Progress, Result
+from engine.findings import UNWATCHED, CancelledError, Progress, Result
+from engine.ledger import verify as module
+from engine.ledger.chunk import Chunk
 from engine.ledger.report import GENESIS, Limits, Tail
 from engine.ledger.verify import verify_chain
 from engine.lines.canonical import chain_body, chain_value
 from engine.lines.source import FileSource, MemorySource
+from tests.support.damage import ledger as damaged
 
 
 def ledger(*rows: dict[str, object], previous: str = GENESIS) -> bytes:
@@ -116,3 +120,40 @@ def test_progress_comes_and_cancel_stops() -> None:
     assert (seen[0].done, seen[-1].done) == (0, len(HONEST))
     with pytest.raises(CancelledError):
         verify_chain(MemorySource("m", HONEST), is_cancelled=lambda: True)
+
+
+def test_side_by_side_gives_the_same_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Honest, broken, declared and CR-holding ledgers: workers walk stretches, the answer is the one of one walk."""
+    monkeypatch.setattr(module, "CHUNK_BYTES", 300)
+    monkeypatch.setattr(module, "READ_BYTES", 128)
+    path = tmp_path / "ledger.jsonl"
+    cut = 0
+    with ThreadPoolExecutor(2) as pool:
+        for seed in range(150):
+            path.write_bytes(damaged(seed) + damaged(seed + 1000))
+            for strict in (False, True):
+                alone = verify_chain(FileSource(path), strict=strict)
+                beside = verify_chain(FileSource(path), strict=strict, executor=pool)
+                assert beside.reference == alone.reference, f"seed {seed}"
+                assert (beside.result, beside.scope, beside.sha256) == (alone.result, alone.scope, alone.sha256)
+            found = module.survey_bytes(FileSource(path), UNWATCHED, lambda _: None)
+            cut += len(found.stretches) > 2
+    assert cut > 30
+
+
+def test_a_lost_worker_is_could_not_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker process that dies is no verdict about the ledger."""
+    monkeypatch.setattr(module, "CHUNK_BYTES", 100)
+    monkeypatch.setattr(module, "READ_BYTES", 64)
+    path = tmp_path / "ledger.jsonl"
+    path.write_bytes(HONEST * 20)
+
+    class Dead(ThreadPoolExecutor):
+        def submit(self, *_: object, **__: object) -> Future[Chunk]:  # type: ignore[override]
+            future: Future[Chunk] = Future()
+            future.set_exception(BrokenExecutor("a worker ended"))
+            return future
+
+    with Dead(1) as pool:
+        report = verify_chain(FileSource(path), executor=pool)
+    assert (report.result, report.scope) == (Result.COULD_NOT_LOOK, "unreadable")
