@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dashboard import frames, html, loaders, names, problems, receipts, state, visible
+from dashboard import frames, html, loaders, names, problems, state, visible
 from dashboard.links import Page, go
 from dashboard.loaders import RECEIPT_STATE, Loaded
 from dashboard.state import Parameter
@@ -63,6 +63,9 @@ def head(ledger: LedgerReview) -> None:
     meta = f"{visible.plural(chain.reference.rows, 'row')}, {visible.size(chain.size)}, SHA-256 {chain.sha256}"
     text.title("Ledger", names.shown(ledger.input.name, state.opened()), meta)
     verdict.trust([_trust(ledger, question) for question in Question])
+    total = ledger.sweep.totals.receipts
+    if 0 < ledger.linked < total:
+        states.partial(ledger.linked, total, "receipt")
     text.draw(
         html.facts(
             (

@@ -48,6 +48,7 @@ RESIDUES = (
     "Truncation to whole rows is invisible without a pin kept outside.",
     "The chain covers the meaning of a row, not its bytes; the second answer, bytes as written, covers those.",
     "The chain value of this format has 128 bits; two rows prepared by a rich writer could share one.",
+    "A changed file is read again when its size, times or inode differ; any other change shows at the next start.",
     "Root on this machine, or a disk rolled back together with everything that remembers, defeats every check here.",
     "Whoever can run programs on this machine can open this screen; it listens on the loopback address only.",
 )

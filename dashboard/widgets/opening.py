@@ -64,7 +64,11 @@ def ledger(loaded: Loaded, wanted: str) -> LedgerReview | None:
     found = loaded.ledger(wanted)
     if found is None:
         names = ", ".join(each.input.name for each in loaded.review.ledgers[:20])
-        states.empty("This ledger is not open here", f"Open now: {names or 'no ledger'}", "winnow open PATH")
+        states.empty(
+            "This ledger is not open here",
+            f"A link names the bytes of a ledger: it may have grown or changed since. Open now: {names or 'no ledger'}",
+            "winnow open PATH",
+        )
     elif found.chain.result == "FAILS":
         first = next((f.line for f in found.chain.findings if f.code.severity == "break"), None)
         states.tampered(first, found.chain.breaks_total)

@@ -66,22 +66,6 @@ def partial(held: int, total: int, noun: str) -> None:
     )
 
 
-def stale(what: str, was: str, now: str) -> None:
-    """Say that a result is older than its input, and which digest differs."""
-    text.draw(
-        html.banner(
-            Tone.BOUNDED,
-            f"{what} is older than its input",
-            html.facts((("checked", html.code(was)), ("stands there now", html.code(now)))),
-        )
-    )
-
-
-def forbidden(reason: str) -> None:
-    """Say why an act is not offered."""
-    text.draw(html.banner(Tone.UNKNOWN, "Not offered here", reason))
-
-
 def too_large(shown: int, total: int, noun: str, command: str) -> None:
     """Say how much is shown and which command shows the rest."""
     text.draw(

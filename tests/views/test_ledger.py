@@ -102,3 +102,12 @@ def test_changed_file_is_checked_again(workspace: Path, tmp_path: Path) -> None:
     assert "This ledger is not open here" in shown(page)
     page = open_page("ledger", workspace, [folder], l=link_to(file))
     assert "BROKEN at line 1" in shown(page)
+
+
+def test_partly_held_content_is_counted(workspace: Path, tmp_path: Path) -> None:
+    """When content is held for some receipts only, the page says for how many; the others were not recomputed."""
+    folder = sample(tmp_path, "honest_holds")
+    page = open_page("ledger", workspace, [folder], l=link_to(folder / "receipts.jsonl"))
+    words = shown(page)
+    assert "1 of 6 receipts have their content held here" in words
+    assert "nothing was recomputed for them" in words
