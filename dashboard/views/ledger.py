@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dashboard import frames, html, loaders, names, problems, state, visible
+from dashboard import frames, html, loaders, names, problems, receipts, state, visible
 from dashboard.links import Page, go
 from dashboard.loaders import RECEIPT_STATE, Loaded
 from dashboard.state import Parameter
