@@ -98,12 +98,12 @@ def discover(paths: Sequence[Path]) -> tuple[list[Path], list[Finding]]:
     files: list[Path] = []
     notices: list[Finding] = []
     for path in paths:
-        if not path.exists():
+        if not exists(path):
             raise UsageError("no_such_path", "no such file or folder", where=str(path), hint="check the spelling")
-        if not path.is_dir():
+        if not os.path.isdir(path):  # noqa: PTH112 - unlike `is_dir` false where it may not look
             files.append(path)
             continue
-        for found in _walk(path):
+        for found in _walk(path, notices):
             if len(files) >= MAX_FILES:
                 notices.append(Finding(TOO_MANY_FILES, claimed=str(MAX_FILES), note=str(path)))
                 break
@@ -111,8 +111,19 @@ def discover(paths: Sequence[Path]) -> tuple[list[Path], list[Finding]]:
     return list(dict.fromkeys(files)), notices
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    for base, folders, names in os.walk(folder, followlinks=False):
+def exists(path: Path) -> bool:
+    """Tell whether there is something under this name, as far as one may look."""
+    try:
+        return path.exists()
+    except OSError:
+        return True  # a name in a folder that may not be entered: reading it says why
+
+
+def _walk(folder: Path, notices: list[Finding]) -> Iterator[Path]:
+    def unreadable(error: OSError) -> None:
+        notices.append(Finding(UNREADABLE_INPUT, note=str(error.filename or folder)))
+
+    for base, folders, names in os.walk(folder, onerror=unreadable, followlinks=False):
         folders[:] = sorted(f for f in folders if f not in SKIPPED_NAMES and not f.startswith("."))
         for name in sorted(names):
             path = Path(base) / name

@@ -15,6 +15,7 @@ import platformdirs
 import typer
 
 from engine.errors import UsageError
+from engine.load import exists
 
 Workspace = Annotated[Path | None, typer.Option(help="Folder for Winnow's own data; the user data folder otherwise.")]
 Port = Annotated[int | None, typer.Option(min=1, max=65535, help="Port; 8501 or a free one otherwise.")]
@@ -30,7 +31,7 @@ def open_paths(
 ) -> None:
     """Open the dashboard over ledgers, sessions and folders."""
     for path in paths:
-        if not path.exists():
+        if not exists(path):
             raise UsageError("no_such_path", "no such file or folder", where=str(path), hint="check the spelling")
     serve(workspace or default_workspace(), paths, port, browser=browser)
 

@@ -13,11 +13,12 @@ import typer
 
 from engine.cli.output import emit_json, safe, say
 from engine.cli.verify import Json
-from engine.errors import EXIT_HOLDS, UsageError
+from engine.errors import EXIT_HOLDS, RefusedError, UsageError
 from engine.ledger.pins import make_pin, pin_text
 from engine.ledger.verify import verify_chain
 from engine.ledger.witness_write import keeper_time, record_pin
 from engine.lines.source import FileSource
+from engine.load import InputKind, load_input
 from engine.storage.files import atomic_write
 
 
@@ -35,6 +36,7 @@ def pin(
     made = make_pin(verify_chain(FileSource(ledger)), namespace=namespace)
     text = pin_text(made)
     if out is not None:
+        _refuse_other_file(out)
         atomic_write(out, text.encode() + b"\n")
     stored = record_pin(store, made, received_at=keeper_time()) if store is not None else None
     if as_json:
@@ -47,3 +49,14 @@ def pin(
                 say(f"  written to {safe(place, 400)}")
         say("  does not prove: anything about rows written after it, nor if the ledger's writer can change the pin")
     raise typer.Exit(EXIT_HOLDS)
+
+
+def _refuse_other_file(out: Path) -> None:
+    """Replace an older pin only: the ledger itself, or any other file, given as --out by mistake would be lost."""
+    if out.is_file() and out.stat().st_size and load_input(FileSource(out)).kind is not InputKind.PINS:
+        raise RefusedError(
+            "out_is_no_pin",
+            "expected a new file or an older pin, found a file of another kind; nothing was written",
+            where=str(out),
+            hint="give --out another name",
+        )

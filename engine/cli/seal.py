@@ -16,7 +16,7 @@ import typer
 
 from engine.cli.output import emit_json, safe, say
 from engine.cli.verify import Json
-from engine.errors import EXIT_CANNOT_LOOK, EXIT_HOLDS, RefusedError, UsageError
+from engine.errors import EXIT_CANNOT_LOOK, EXIT_HOLDS, CannotLookError, RefusedError, UsageError
 from engine.findings import Result
 from engine.ledger.verify import verify_chain
 from engine.lines.source import FileSource
@@ -26,6 +26,10 @@ from engine.transcripts.content import read_content
 from engine.transcripts.reader import read_transcript
 from engine.transcripts.rounds import CompactionRound, SideState, Transcript
 from engine.transcripts.views import CANONICAL_ITEM, PLAIN_TEXT, RAW_MESSAGE, side_views
+
+_FIRST_BYTES = b'{"schema": "arcaeon-compact:receipt:'
+"""How every receipt begins."""
+_BLOCK_BYTES = 1024 * 1024
 
 
 class View(StrEnum):
@@ -80,18 +84,30 @@ def seal(
 
 
 def _known(ledger: Path) -> set[str]:
-    """Return the digests of the receipts that stand on the ledger; refuses to write behind a broken chain."""
+    """Return the digests of the receipts that stand on the ledger; refuses to write behind a broken chain.
+
+    A file without a chained row is only written to when it is blank or holds the beginning of a first receipt, cut off
+    while it was written: a session or content file given as --ledger by mistake stays as it is.
+    """
     if not ledger.exists():
         return set()
-    report = verify_chain(FileSource(ledger))
-    if report.result is Result.FAILS or (report.result is Result.COULD_NOT_LOOK and report.reference.rows):
-        raise RefusedError(
-            "ledger_not_intact",
-            f"expected an intact ledger, found {report.breaks_total} break(s), scope {report.scope}",
-            where=str(ledger),
-            hint="look with winnow verify, and seal onto a new ledger; nothing was written",
-        )
+    source = FileSource(ledger)
+    report = verify_chain(source)
+    hint = "look with winnow verify, and seal onto a new ledger; nothing was written"
+    if report.result is Result.FAILS:
+        message = f"expected an intact ledger, found {report.breaks_total} break(s), scope {report.scope}"
+        raise RefusedError("ledger_not_intact", message, where=str(ledger), hint=hint)
+    if report.result is Result.COULD_NOT_LOOK and (report.reference.rows or not _is_fresh(source)):
+        message = f"expected an intact ledger, found one that cannot be checked, scope {report.scope}"
+        raise CannotLookError("ledger_not_checked", message, where=str(ledger), hint=hint)
     return {summary.receipt_digest for summary in sweep_receipts(FileSource(ledger))}
+
+
+def _is_fresh(source: FileSource) -> bool:
+    with source.open() as stream:
+        head = stream.read(len(_FIRST_BYTES))
+        blank = not head.strip() and not any(block.strip() for block in iter(lambda: stream.read(_BLOCK_BYTES), b""))
+    return blank or _FIRST_BYTES.startswith(head)
 
 
 def _pair(pre: Path | None, post: Path | None, compactor: str, method: str) -> Planned:

@@ -17,6 +17,7 @@ from engine.ledger.state import VerifyState, verify_again
 from engine.ledger.verify import verify_chain
 from engine.lines.source import FileSource
 from engine.storage.files import atomic_write
+from engine.storage.outcome import not_stored
 
 
 def walk(path: Path, *, strict: bool, limits: Limits, jobs: int, remember: Path | None) -> ChainReport:
@@ -28,7 +29,7 @@ def walk(path: Path, *, strict: bool, limits: Limits, jobs: int, remember: Path 
     if remember is not None:
         place = remember / f"{hashlib.sha256(str(path.resolve()).encode('utf-8', 'surrogateescape')).hexdigest()}.json"
         report, state = verify_again(source, _known(place), strict=strict, limits=limits, on_progress=progress_line())
-        remember.mkdir(parents=True, exist_ok=True)
+        _make_folder(remember)
         atomic_write(place, json.dumps(state.as_json()).encode())
         return report
     if jobs > 1:
@@ -37,10 +38,17 @@ def walk(path: Path, *, strict: bool, limits: Limits, jobs: int, remember: Path 
     return verify_chain(source, strict=strict, limits=limits, on_progress=progress_line())
 
 
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        raise not_stored(str(folder), exc) from exc
+
+
 def _known(place: Path) -> VerifyState | None:
     try:
         return VerifyState.from_json(json.loads(place.read_bytes()))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None  # damaged or unreadable: everything is walked anew, which is always right

@@ -198,10 +198,19 @@ def _unusable(rows: object, chain: object) -> str:
 def make_pin(report: ChainReport, *, namespace: str = "", clock: Clock = utc_now) -> Pin:
     """Make a pin of a ledger's last row, as a walk saw it.
 
-    Raises `RefusedError` when the walk found a break or could not look everywhere, when there is no chained row, and
-    when the last row might be one without a chain: such a pin would put a name to what was not checked.
+    Raises `RefusedError` when the walk found a break, when there is no chained row, and when the last row might be one
+    without a chain, and `CannotLookError` when the walk could not look everywhere: such a pin would put a name to what
+    was not checked.
     """
-    if report.result in (Result.FAILS, Result.COULD_NOT_LOOK):
+    if report.result is Result.COULD_NOT_LOOK:
+        why = next((f.note or f.code.sentence for f in report.findings), f"scope {report.scope}")
+        raise CannotLookError(
+            "pin_of_unseen",
+            f"expected a ledger that can be looked at to its end, found {report.result} ({why}); no pin was made",
+            where=report.name,
+            hint="winnow verify says what was not looked at",
+        )
+    if report.result is Result.FAILS:
         raise _refused(report, "pin_of_unverified", f"expected a ledger that verifies, found {report.result}")
     counts = report.reference
     if not _HEX.fullmatch(report.head) or counts.rows != counts.prechain + counts.chained:

@@ -102,7 +102,7 @@ class VerifyState:
                 return None
             stretches = tuple(_remembered(*item) for item in value["stretches"])
             return cls(str(value["hasher"]), bool(value["strict"]), Limits(*value["limits"]), stretches)
-        except (KeyError, TypeError, ValueError, IndexError):
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError):
             return None
 
 

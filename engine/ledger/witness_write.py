@@ -24,6 +24,9 @@ from engine.storage.files import DEFAULT_LOCK_SECONDS, read_range
 CLOCK_TOLERANCE_SECONDS = 300
 """How far a pin's own time may run ahead of the keeper's clock, as in the format's own store."""
 
+_IS_PIN = frozenset({"namespace", "rows", "chain"})
+"""What a row must have to be a pin: a ledger or another file given by mistake is never written to."""
+
 
 @dataclass(frozen=True, slots=True)
 class _OpenStore:
@@ -45,8 +48,8 @@ def record_pin(
     """Add a pin to a witness store and return it as written.
 
     Give `received_at` when the store keeps its own clock. Raises `RefusedError` for a pin that is not usable, goes
-    back, contradicts an earlier one or comes from the future, and for a store that is broken; `BusyError`,
-    `CannotLookError`, `NotStoredError` and `OutcomeUnknownError` as `engine.storage.appending`.
+    back, contradicts an earlier one or comes from the future, for a store that is broken and a file that is none;
+    `BusyError`, `CannotLookError`, `NotStoredError` and `OutcomeUnknownError` as `engine.storage.appending`.
     """
     if not pin.is_usable or not pin.namespace:
         raise _refused("pin_not_usable", pin.why or "expected a namespace, found none", store)
@@ -90,11 +93,15 @@ def keeper_time(clock: Clock = utc_now) -> str:
 
 
 def _last_digest(store: Path, data: bytes, pin: Pin) -> str:
-    earlier: list[dict[str, Any]] = []
-    report = walk_store(_OpenStore(str(store), data), lambda _, row: earlier.append(row))
+    earlier: list[tuple[int, dict[str, Any]]] = []
+    report = walk_store(_OpenStore(str(store), data), lambda line, row: earlier.append((line, row)))
     if report.result is Result.FAILS:
         raise _refused("store_broken", f"the store does not hold together ({report.first_break})", store)
-    for row in earlier:
+    if data.strip() and not earlier:
+        raise _refused("not_a_store", "expected a store of pins, found a file without any", store)
+    for line, row in earlier:
+        if not row.keys() >= _IS_PIN:
+            raise _refused("not_a_store", f"expected a store of pins, found another row at line {line}", store)
         rows, chain = row.get("rows"), row.get("chain")
         if row.get("namespace") != pin.namespace or not isinstance(rows, int) or isinstance(rows, bool):
             continue

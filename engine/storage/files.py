@@ -84,11 +84,15 @@ def close_synced(descriptor: int, step: str) -> None:
 def atomic_write(path: Path, data: bytes) -> None:
     """Replace a file by `data`, whole or not at all, keeping its mode.
 
-    Raises `NotStoredError` when the old file is still in place, `OutcomeUnknownError` when the new one is but the
-    disk did not acknowledge its name.
+    Raises `CannotLookError` when something else than a file bears the name (a device would be replaced by a file),
+    `NotStoredError` when the old file is still in place, `OutcomeUnknownError` when the new one is but the disk did not
+    acknowledge its name.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    # Not made of the name, which may already be as long as a name can be.
+    temporary = path.with_name(f".winnow-{secrets.token_hex(8)}.tmp")
     try:
+        if path.exists() and not path.is_file():
+            raise CannotLookError("not_a_file", "expected a regular file; nothing was written", where=str(path))
         _write_new(temporary, data, path)
         reach("replace.rename")
         temporary.replace(path)

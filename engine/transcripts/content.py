@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from engine.errors import CannotLookError, LimitError, UsageError
+from engine.errors import CannotLookError, LimitError
 from engine.lines.reader import read_lines
 from engine.lines.source import Source
 from engine.lines.strict import DEFAULT_NESTING, Parsed, parse_exact
@@ -34,8 +34,8 @@ class Content:
 def read_content(source: Source, *, nesting: int = DEFAULT_NESTING) -> Content:
     """Read a content file; a gzip file is unpacked first.
 
-    Raises `LimitError` past the size limit, `UsageError` for a line that is damaged or says a key twice (its digest
-    would depend on the reader), `CannotLookError` when it cannot be opened.
+    Raises `LimitError` past the size limit, `CannotLookError` for a line that is damaged or says a key twice (its
+    digest would depend on the reader), and when it cannot be opened.
     """
     source = unpacked(source, MAX_BYTES)
     size = source.size()
@@ -71,7 +71,7 @@ def _lines(source: Source, nesting: int) -> Iterator[Any]:
             continue
         parsed = parse_exact(text, nesting=nesting)
         if parsed.problem is not None:
-            raise UsageError(
+            raise CannotLookError(
                 "content_damaged",
                 f"expected one JSON item a line, found a line that {_fault(parsed)}",
                 where=f"{source.name}:{line.number}",
@@ -87,7 +87,7 @@ def _fault(parsed: Parsed) -> str:
 
 def _refuse_duplicates(parsed: Parsed, name: str, line: int | None) -> None:
     if parsed.duplicates:
-        raise UsageError(
+        raise CannotLookError(
             "content_ambiguous",
             f"expected each key once, found {parsed.duplicates[0]!r} twice in one object",
             where=name if line is None else f"{name}:{line}",
