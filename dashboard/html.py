@@ -80,11 +80,12 @@ def trust(items: Sequence[Trust]) -> Markup:
 
 
 def banner(tone: Tone, title: str, *lines: Markup | str) -> Markup:
-    """Return a banner; `title` and plain lines are escaped, lines of markup stay."""
-    body = Markup().join(Markup("<p>{}</p>").format(line) for line in lines if line)
+    """Return a banner; title and plain lines are taken as foreign, lines of markup stay."""
+    told = (line if isinstance(line, Markup) else foreign(line, 2_000) for line in lines if line)
+    body = Markup().join(Markup("<p>{}</p>").format(line) for line in told)
     role = "alert" if tone is Tone.BAD else "note"
     return Markup('<div class="wn-banner wn-edge-{}" role="{}">{}<div><strong>{}</strong>{}</div></div>').format(
-        tone.value, role, glyph(tone), title, body
+        tone.value, role, glyph(tone), foreign(title), body
     )
 
 

@@ -188,15 +188,6 @@ def _number(value: Any) -> Markup:
     return Markup("<span>{}</span>").format(f"{value:,}")
 
 
-def item_text(item: Any) -> str:
-    """Return an item of content as a person reads it: its text, or its JSON."""
-    if isinstance(item, str):
-        return item
-    if isinstance(item, bytes | bytearray | memoryview):
-        return bytes(item).decode("utf-8", "replace")
-    return json.dumps(item, ensure_ascii=False, indent=1)
-
-
 def manifest_rows(claim: Claim, first: int, limit: int) -> Iterator[tuple[Markup | str, ...]]:
     """Yield a page of the manifest: position and digest; the text is not in a receipt."""
     for position, digest in enumerate(claim.manifest.digests[first : first + limit], first + 1):

@@ -323,17 +323,21 @@ def _judge(sweep: SweepReport, pins: Sequence[PinReport], by_content: dict[Resul
     yield _content_answer(receipts, by_content)
 
 
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def _chain_answer(chain: ChainReport) -> Answer:
     rows = chain.reference.rows
     chained = chain.reference.chained
     match chain.result:
         case Result.HOLDS:
-            words = f"intact: {chained} rows linked in order"
+            words = f"intact: {_many(chained, 'row')} linked in order"
         case Result.BOUNDED:
             words = f"no break found, scope {chain.scope}"
         case Result.FAILS:
             first = next((f.line for f in chain.findings if f.code.severity is Severity.BREAK), None)
-            words = f"broken at line {first}: {chain.breaks_total} breaks in {rows} rows"
+            words = f"broken at line {first}: {_many(chain.breaks_total, 'break')} in {_many(rows, 'row')}"
         case Result.COULD_NOT_LOOK:
             words = f"cannot check, scope {chain.scope}"
         case _:

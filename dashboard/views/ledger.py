@@ -12,6 +12,7 @@ from dashboard.loaders import RECEIPT_STATE, Loaded
 from dashboard.state import Parameter
 from dashboard.theme import answer_verdict, chain_verdict
 from dashboard.widgets import breaks, exports, opening, pager, searching, states, text, verdict
+from engine.findings import Result
 from engine.ledger.index.layout import LedgerIndex
 from engine.ledger.index.query import Pick, Sort, facets, page
 from engine.ledger.index.states import CHAIN_STATE
@@ -26,6 +27,15 @@ FACETS = (
     ("Receipt", RECEIPT_STATE, Parameter.RECEIPT),
     ("Kind", "kind", Parameter.KIND),
     ("Compactor", "compactor", Parameter.COMPACTOR),
+)
+PROVES = {
+    Result.HOLDS: "the rows read are the rows chained, in this order, each with the meaning it had when it was chained",
+    Result.BOUNDED: "the rows within the scope named above are the rows chained, in this order; nothing about the others",
+    Result.FAILS: "at least one row is not the row that was chained there, or does not stand where it was chained",
+    Result.COULD_NOT_LOOK: "nothing: this file could not be looked at",
+}
+DOES_NOT_PROVE = (
+    "that no rows were cut off the end (that takes a pin kept elsewhere), nor that what the rows say is true"
 )
 QUESTION_NAMES = {
     Question.SELF_CONSISTENT: "Self-consistent",
@@ -77,10 +87,7 @@ def head(ledger: LedgerReview) -> None:
             )
         )
     )
-    verdict.scope(
-        "the rows read are the rows chained, in this order, each with the meaning it had when it was chained",
-        "that no rows were cut off the end (that takes a pin kept elsewhere), nor that what the rows say is true",
-    )
+    verdict.scope(PROVES[chain.result], DOES_NOT_PROVE)
     text.command(f"winnow verify {ledger.input.name}")
 
 

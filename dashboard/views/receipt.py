@@ -7,7 +7,6 @@ import streamlit as st
 from dashboard import html, loaders, names, receipts, state, visible
 from dashboard.links import Page, address, go, query, target
 from dashboard.loaders import Loaded
-from dashboard.receipts import item_text
 from dashboard.state import Parameter, ReceiptQuery
 from dashboard.theme import Tone, Verdict, answer_verdict
 from dashboard.widgets import digest, findings, items, opening, states, text, verdict
@@ -23,6 +22,7 @@ from engine.receipts.link import Link
 from engine.receipts.recompute import ContentComparison, HeldItem
 from engine.receipts.verify import ReceiptReport
 from engine.receipts.words import sentence_of
+from engine.report.plain import content_text
 from engine.review import LedgerReview, Question
 
 RAW_BYTES = 1024 * 1024
@@ -44,6 +44,7 @@ def show() -> None:
         return
     row = row_at_line(index, asked.line)
     if row is None:
+        st.title("Receipt")
         states.empty(
             f"Line {asked.line:,} of this ledger holds no row",
             f"The ledger has {visible.plural(index.lines, 'line')}; blank lines are no rows.",
@@ -97,23 +98,15 @@ def _head(ledger: LedgerReview, index: LedgerIndex, row: IndexRow) -> None:
     kind = "Receipt" if _is_receipt(row) else "Row"
     when = f" · {row.time:%Y-%m-%d %H:%M:%S} UTC" if row.time else ""
     meta = f"{name} · {visible.size(row.length)} at byte {row.offset:,}{when}"
-    left, before, after, up = st.columns([7, 1.4, 1.4, 1.6], vertical_alignment="bottom")
-    with left:
-        text.title(kind, f"Line {row.line:,}", meta)
+    text.title(kind, f"Line {row.line:,}", meta)
     previous, following = receipts.neighbours(index, row.line)
-    with before:
-        if st.button("Previous", key="previous", shortcut="K", disabled=previous is None, width="stretch"):
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("Previous", key="previous", shortcut="K", disabled=previous is None):
             go(Page.RECEIPT, {**_of(ledger), Parameter.LINE: previous or 0, **_back()})
-    with after:
-        if st.button("Next", key="next", shortcut="J", disabled=following is None, width="stretch"):
+        if st.button("Next", key="next", shortcut="J", disabled=following is None):
             go(Page.RECEIPT, {**_of(ledger), Parameter.LINE: following or 0, **_back()})
-    with up:
-        st.page_link(
-            target(Page.LEDGER),
-            label="All rows",
-            query_params=query({**_of(ledger), **state.carried_filters()}),
-            width="stretch",
-        )
+        back = query({**_of(ledger), **state.carried_filters()})
+        st.page_link(target(Page.LEDGER), label="All rows", query_params=back)
 
 
 def _compare_link(asked: ReceiptQuery, report: ReceiptReport) -> None:
@@ -189,7 +182,7 @@ def _dropped(item: HeldItem, found: ContentComparison) -> Shown:
 
 
 def _shown(item: HeldItem, heading: str, found: Verdict | None = None) -> Shown:
-    return Shown(heading, item.size, item.digest, item_text(item.item), found)
+    return Shown(heading, item.size, item.digest, content_text(item.item), found)
 
 
 def _content(found: ContentComparison | None, link: Link | None) -> None:
@@ -210,7 +203,7 @@ def _content(found: ContentComparison | None, link: Link | None) -> None:
         st.subheader("Rewritten")
         text.note(f"{visible.plural(len(found.rewritten), 'item')} kept their id and changed their content")
         for old, new in found.rewritten_items(0, items.PER_PAGE):
-            text.draw(html.word_diff(item_text(old.item), item_text(new.item)))
+            text.draw(html.word_diff(content_text(old.item), content_text(new.item)))
     left, right = st.columns(2)
     with left:
         st.subheader("Before")
@@ -227,9 +220,9 @@ def _side(content: object, marked: set[int] | None, word: str, *, key: str) -> N
         return [
             Shown(
                 f"item {position + 1:,}",
-                len(item_text(held[position]).encode("utf-8", "surrogatepass")),
+                len(content_text(held[position]).encode("utf-8", "surrogatepass")),
                 "",
-                item_text(held[position]),
+                content_text(held[position]),
                 _mark(position, marked, word),
             )
             for position in range(first, min(first + limit, len(held)))

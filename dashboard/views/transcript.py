@@ -164,17 +164,13 @@ def _head(file: Input, transcript: Transcript, compaction: CompactionRound) -> N
     name = names.shown(file.name, state.opened())
     indexes = [each.index for each in transcript.rounds]
     place = indexes.index(compaction.index)
-    left, before, after, up = st.columns([7, 1.4, 1.4, 1.6], vertical_alignment="bottom")
-    with left:
-        text.title("Transcript", f"Round {compaction.index:,} of {len(indexes):,}", name)
-    with before:
-        if st.button("Previous", key="previous", shortcut="K", disabled=place == 0, width="stretch"):
+    text.title("Transcript", f"Round {compaction.index:,} of {len(indexes):,}", name)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("Previous", key="previous", shortcut="K", disabled=place == 0):
             go(Page.TRANSCRIPT, {**_of(file), Parameter.ROUND: indexes[place - 1]})
-    with after:
-        if st.button("Next", key="next", shortcut="J", disabled=place + 1 == len(indexes), width="stretch"):
+        if st.button("Next", key="next", shortcut="J", disabled=place + 1 == len(indexes)):
             go(Page.TRANSCRIPT, {**_of(file), Parameter.ROUND: indexes[place + 1]})
-    with up:
-        st.page_link(target(Page.TRANSCRIPT), label="All rounds", query_params=query(_of(file)), width="stretch")
+        st.page_link(target(Page.TRANSCRIPT), label="All rounds", query_params=query(_of(file)))
 
 
 def _receipts(loaded: Loaded, transcript: Transcript, compaction: CompactionRound) -> None:

@@ -30,12 +30,10 @@ def ledger(loaded: Loaded, each: LedgerReview, index: LedgerIndex, flt: Filter, 
     def as_report() -> bytes:
         return report_page(loaded.review, ledger_manifest(each), [each]).encode()
 
-    first, second, third, _ = st.columns([1, 1, 1, 2])
-    first.download_button("Rows as CSV", as_csv, "winnow-rows.csv", "text/csv", key="export:csv", width="stretch")
-    second.download_button(
-        "Rows as JSON", as_json, "winnow-rows.json", "application/json", key="export:json", width="stretch"
-    )
-    third.download_button("Report", as_report, "winnow-report.html", "text/html", key="export:html", width="stretch")
+    with st.container(horizontal=True):
+        st.download_button("Rows as CSV", as_csv, "winnow-rows.csv", "text/csv", key="export:csv")
+        st.download_button("Rows as JSON", as_json, "winnow-rows.json", "application/json", key="export:json")
+        st.download_button("Report", as_report, "winnow-report.html", "text/html", key="export:html")
 
 
 def everything(review: Review) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import actions, loaders, state
+from dashboard import actions, loaders, names, state
 from dashboard.loaders import Loaded
 from dashboard.widgets import states, text
 from engine.errors import WinnowError
@@ -63,10 +63,11 @@ def ledger(loaded: Loaded, wanted: str) -> LedgerReview | None:
     """Return the ledger that the address names, or draw that it is not open."""
     found = loaded.ledger(wanted)
     if found is None:
-        names = ", ".join(each.input.name for each in loaded.review.ledgers[:20])
+        st.title("Ledger")
+        open_now = ", ".join(names.shown(each.input.name, state.opened()) for each in loaded.review.ledgers[:20])
         states.empty(
             "This ledger is not open here",
-            f"A link names the bytes of a ledger: it may have grown or changed since. Open now: {names or 'no ledger'}",
+            f"A link names the bytes of a ledger: it may have grown or changed since. Open now: {open_now or 'none'}",
             "winnow open PATH",
         )
     elif found.chain.result == "FAILS":

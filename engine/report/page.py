@@ -16,7 +16,7 @@ from engine import __version__
 from engine.findings import Result
 from engine.receipts.words import sentence_of
 from engine.report.manifest import Manifest
-from engine.report.plain import plain
+from engine.report.plain import content_text, plain
 from engine.review import LedgerReview, Review
 from engine.transcripts.rounds import round_difference
 
@@ -40,6 +40,7 @@ def report_page(review: Review, manifest: Manifest, ledgers: Sequence[LedgerRevi
         sessions=sessions,
         glyphs=GLYPHS,
         plain=plain,
+        text=content_text,
         sentence=sentence_of,
         limit=FINDINGS_SHOWN,
     )
