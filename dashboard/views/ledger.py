@@ -30,7 +30,7 @@ FACETS = (
 )
 PROVES = {
     Result.HOLDS: "the rows read are the rows chained, in this order, each with the meaning it had when it was chained",
-    Result.BOUNDED: "the rows within the scope named above are the rows chained, in this order; nothing about the others",
+    Result.BOUNDED: "the rows within the scope named above are the rows chained, in order; nothing about the others",
     Result.FAILS: "at least one row is not the row that was chained there, or does not stand where it was chained",
     Result.COULD_NOT_LOOK: "nothing: this file could not be looked at",
 }

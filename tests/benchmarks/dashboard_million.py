@@ -93,6 +93,12 @@ def measure(page: Page, ledger: str, rows: int, bars: Bars) -> None:
     settled(page)
     bars.at_most("filter by a facet", timed(by_facet), ACT_SECONDS, "s")
 
+    bars.at_most("open a row", statistics.median(_opened(page, ledger, rows)), ACT_SECONDS, "s")
+    bars.at_most("server", server_mib(), SERVER_MIB, "MiB")
+
+
+def _opened(page: Page, ledger: str, rows: int) -> list[float]:
+    """Return the seconds from choosing a row in the middle of the ledger to its page."""
     opened = []
     for row in range(RUNS):
         page.goto(f"{ledger}&p={rows // 200}")
@@ -103,8 +109,7 @@ def measure(page: Page, ledger: str, rows: int, bars: Bars) -> None:
         expect(page.get_by_role("heading", name=f"Line {(rows // 200 - 1) * 100 + row + 1:,}")).to_be_visible()
         expect(page.get_by_text("Digest of the bytes of this row")).to_be_visible()
         opened.append(time.monotonic() - start)
-    bars.at_most("open a row", statistics.median(opened), ACT_SECONDS, "s")
-    bars.at_most("server", server_mib(), SERVER_MIB, "MiB")
+    return opened
 
 
 def main() -> None:
