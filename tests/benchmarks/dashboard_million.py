@@ -22,7 +22,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.browser.conftest import FLAGS
 from tests.support.bench import Bars, small_rows, write_ledger
-from tests.support.browser import grid_rows, select_row, serving, settled
+from tests.support.browser import cells, choose_row, serving, settled
 from tests.support.samples import link_to
 
 ACT_SECONDS = 1.0
@@ -58,7 +58,7 @@ def measure(page: Page, ledger: str, rows: int, bars: Bars) -> None:
     page.goto(ledger)
     expect(page.get_by_text(f"1 to 100 of {rows:,} rows")).to_be_visible(timeout=300_000)
     settled(page)
-    grid_rows(page, "One page of ledger rows")
+    cells(page, "One page of ledger rows")
     print(f"      first look, checked and indexed: {time.monotonic() - start:.1f} s; server {server_mib():.0f} MiB")
 
     def next_page(run: int) -> None:
@@ -103,9 +103,9 @@ def _opened(page: Page, ledger: str, rows: int) -> list[float]:
     for row in range(RUNS):
         page.goto(f"{ledger}&p={rows // 200}")
         settled(page)
-        grid_rows(page, "One page of ledger rows")
+        cells(page, "One page of ledger rows")
         start = time.monotonic()
-        select_row(page, "One page of ledger rows", row)
+        choose_row(page, "One page of ledger rows", row)
         expect(page.get_by_role("heading", name=f"Line {(rows // 200 - 1) * 100 + row + 1:,}")).to_be_visible()
         expect(page.get_by_text("Digest of the bytes of this row")).to_be_visible()
         opened.append(time.monotonic() - start)
