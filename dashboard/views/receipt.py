@@ -260,4 +260,6 @@ def _raw(ledger: LedgerReview, row: IndexRow, report: ReceiptReport, data: bytes
         digest.show("Digest of the receipt, as claimed", own)
     text.note("Link to this row; it says so when another receipt stands here")
     text.command(address(Page.RECEIPT, {**_of(ledger), Parameter.LINE: row.line, Parameter.DIGEST: own}))
-    st.download_button("Download this row", data, f"row-{visible.label(str(row.line))}.json", key="raw:download")
+    st.download_button(
+        "Download this row", data, f"row-{visible.label(str(row.line))}.json", key="raw:download", on_click="ignore"
+    )

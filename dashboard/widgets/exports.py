@@ -1,6 +1,7 @@
 """How does what is shown leave the screen?
 
-Always the whole filtered set with its manifest, made by the engine when the button is pressed.
+Always the whole filtered set with its manifest, made by the engine when the button is pressed. Pressing it does not draw
+the page again: a file that is still being made would be forgotten by that.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ def ledger(loaded: Loaded, each: LedgerReview, index: LedgerIndex, flt: Filter, 
         return report_page(loaded.review, ledger_manifest(each), [each]).encode()
 
     with st.container(horizontal=True):
-        st.download_button("Rows as CSV", as_csv, "winnow-rows.csv", "text/csv", key="export:csv")
-        st.download_button("Rows as JSON", as_json, "winnow-rows.json", "application/json", key="export:json")
-        st.download_button("Report", as_report, "winnow-report.html", "text/html", key="export:html")
+        st.download_button("Rows as CSV", as_csv, "winnow-rows.csv", "text/csv", key="export:csv", on_click="ignore")
+        st.download_button(
+            "Rows as JSON", as_json, "winnow-rows.json", "application/json", key="export:json", on_click="ignore"
+        )
+        st.download_button("Report", as_report, "winnow-report.html", "text/html", key="export:html", on_click="ignore")
 
 
 def everything(review: Review) -> None:
@@ -52,4 +55,6 @@ def everything(review: Review) -> None:
         )
         return report_page(review, manifest).encode()
 
-    st.download_button("Report on everything", as_report, "winnow-report.html", "text/html", key="export:all")
+    st.download_button(
+        "Report on everything", as_report, "winnow-report.html", "text/html", key="export:all", on_click="ignore"
+    )
