@@ -1,7 +1,7 @@
 """How does what is shown leave the screen?
 
-Always the whole filtered set with its manifest, made by the engine when the button is pressed. Pressing it does not draw
-the page again: a file that is still being made would be forgotten by that.
+Always the whole filtered set with its manifest, made by the engine when the button is pressed. Pressing it does not
+draw the page again: a file that is still being made would be forgotten by that.
 """
 
 from __future__ import annotations
