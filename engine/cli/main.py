@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 import uuid
+from io import TextIOWrapper
 from typing import Any
 
 import typer
@@ -20,7 +21,7 @@ from engine import __version__
 from engine.cli.check import check
 from engine.cli.demo import demo
 from engine.cli.opening import open_paths
-from engine.cli.output import emit_json, safe
+from engine.cli.output import AnswerLostError, emit_json, finish, safe
 from engine.cli.pin import pin
 from engine.cli.rounds import rounds
 from engine.cli.seal import seal
@@ -59,8 +60,14 @@ def winnow(
 
 def run() -> None:
     """Run the command line; always ends in `SystemExit`."""
+    _take_any_text()
     try:
         code = app(standalone_mode=False)
+        finish()
+    except AnswerLostError as error:
+        _refuse(str(error), error.hint)
+        _silence_stdout()
+        code = error.exit_code
     except WinnowError as error:
         if "--json" in sys.argv:
             emit_json("error", error_json(error))
@@ -72,13 +79,23 @@ def run() -> None:
     except TyperException as error:
         _refuse(_usage_message(error), "winnow --help lists the commands")
         code = EXIT_USAGE
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = EXIT_USAGE
     except Exception as error:  # noqa: BLE001 - the edge of the program
         _internal(error)
         code = EXIT_INTERNAL
     raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def _take_any_text() -> None:
+    """Write what the terminal's character set lacks as an escape: an answer must not fail on its own glyph."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _silence_stdout() -> None:
+    """Let the end of the program not try again to write what cannot be written."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def error_json(error: WinnowError) -> dict[str, Any]:

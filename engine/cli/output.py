@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from engine.errors import CannotLookError
 from engine.findings import Finding, Result
 from engine.report.plain import plain
 
@@ -27,13 +28,38 @@ def safe(text: object, limit: int = SHOWN) -> str:
 
 def say(text: str = "") -> None:
     """Print one line of our own words (foreign parts must have gone through `safe`)."""
-    sys.stdout.write(text + "\n")
+    _write(text + "\n")
 
 
 def emit_json(command: str, body: dict[str, Any]) -> None:
     """Print the one machine object of a command; lone surrogates are escaped, so it can always be written."""
     value = {"schema": f"winnow:{command}:v1", **body}
-    sys.stdout.write(json.dumps(value, ensure_ascii=True, indent=2, default=str) + "\n")
+    _write(json.dumps(value, ensure_ascii=True, indent=2, default=str) + "\n")
+
+
+class AnswerLostError(CannotLookError):
+    """The answer could not be written out in full: whoever reads it must not take it for one of the four."""
+
+
+def finish() -> None:
+    """Send out what is still held back; raises `AnswerLostError` when nobody takes it (full disk, closed pipe)."""
+    try:
+        sys.stdout.flush()
+    except OSError as exc:
+        raise _lost(exc) from exc
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+    except OSError as exc:
+        raise _lost(exc) from exc
+
+
+def _lost(exc: OSError) -> AnswerLostError:
+    return AnswerLostError(
+        "answer_lost", f"the answer could not be written: {exc.strerror or exc}", hint="what was written is not all"
+    )
 
 
 def headline(result: Result, words: str) -> str:
