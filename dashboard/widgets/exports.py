@@ -31,6 +31,7 @@ def ledger(loaded: Loaded, each: LedgerReview, index: LedgerIndex, flt: Filter, 
     def as_report() -> bytes:
         return report_page(loaded.review, ledger_manifest(each), [each]).encode()
 
+    # A click must not draw the page again (`ignore`): that would take the promised file away before it is made.
     with st.container(horizontal=True):
         st.download_button("Rows as CSV", as_csv, "winnow-rows.csv", "text/csv", key="export:csv", on_click="ignore")
         st.download_button(
