@@ -73,7 +73,7 @@ def trust(items: Sequence[Trust]) -> Markup:
     cards = Markup().join(
         Markup(
             '<li class="wn-card wn-edge-{}"><span class="wn-eyebrow">{}</span>{}<span class="wn-basis">{}</span></li>'
-        ).format(item.verdict.tone.value, item.name, badge(item.verdict), foreign(item.basis, 240))
+        ).format(item.verdict.tone.value, visible.visible(item.name), badge(item.verdict), foreign(item.basis, 240))
         for item in items
     )
     return Markup('<ul class="wn-trust">{}</ul>').format(cards)
@@ -91,7 +91,9 @@ def banner(tone: Tone, title: str, *lines: Markup | str) -> Markup:
 
 def facts(pairs: Iterable[tuple[str, Markup | str]]) -> Markup:
     """Return names and values as a definition list; plain values are taken as foreign."""
-    rows = Markup().join(Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(name, cell(value)) for name, value in pairs)
+    rows = Markup().join(
+        Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(visible.visible(name), cell(value)) for name, value in pairs
+    )
     return Markup('<dl class="wn-facts">{}</dl>').format(rows)
 
 
@@ -102,7 +104,7 @@ def cell(value: Markup | str) -> Markup:
 
 def table(caption: str, headers: Sequence[str], rows: Iterable[Sequence[Markup | str]]) -> Markup:
     """Return a small table (for a page of tens of rows); plain cells are taken as foreign."""
-    head = Markup().join(Markup('<th scope="col">{}</th>').format(name) for name in headers)
+    head = Markup().join(Markup('<th scope="col">{}</th>').format(visible.visible(name)) for name in headers)
     body = Markup().join(
         Markup("<tr>{}</tr>").format(Markup().join(Markup("<td>{}</td>").format(cell(value)) for value in row))
         for row in rows
@@ -110,7 +112,7 @@ def table(caption: str, headers: Sequence[str], rows: Iterable[Sequence[Markup |
     return Markup(
         '<div class="wn-scroll" tabindex="0" role="region" aria-label="{0}"><table class="wn-table">'
         '<caption class="wn-unseen">{0}</caption><thead><tr>{1}</tr></thead><tbody>{2}</tbody></table></div>'
-    ).format(caption, head, body)
+    ).format(visible.visible(caption), head, body)
 
 
 def code(value: str) -> Markup:
@@ -127,7 +129,7 @@ def title(eyebrow: str, name: str, *, meta: Markup | str = "") -> Markup:
     """Return a page heading whose name is foreign."""
     below = Markup('<p class="wn-meta">{}</p>').format(cell(meta)) if meta else Markup()
     return Markup('<header class="wn-title"><span class="wn-eyebrow">{}</span><h1>{}</h1>{}</header>').format(
-        eyebrow, foreign(name, 200), below
+        visible.visible(eyebrow), foreign(name, 200), below
     )
 
 

@@ -80,6 +80,11 @@ def test_hidden_characters_are_set_apart() -> None:
     assert "wn-mark" not in html.foreign("⟨U+202E⟩")
 
 
+def test_no_piece_leaves_a_character_hidden() -> None:
+    """Every piece that takes plain text marks what would act unseen, whatever place it is given in."""
+    assert "\u202e" not in _everything("a\u202eb")
+
+
 def test_diff_marks_removed_and_added_words() -> None:
     """Removed words are struck, added ones underlined, kept ones plain."""
     made = html.word_diff("never deploy without a receipt", "deploy with a receipt")
