@@ -18,10 +18,12 @@ from engine.cli.output import emit_json, safe, say
 from engine.cli.verify import Json
 from engine.errors import EXIT_CANNOT_LOOK, EXIT_HOLDS, CannotLookError, RefusedError, UsageError
 from engine.findings import Result
+from engine.ledger.codes import UNFINISHED_LAST_LINE
 from engine.ledger.verify import verify_chain
 from engine.lines.source import FileSource
 from engine.receipts.seal import CompactionReceipt
 from engine.receipts.sweep import sweep_receipts
+from engine.storage.appending import is_own_torn_end
 from engine.transcripts.content import read_content
 from engine.transcripts.reader import read_transcript
 from engine.transcripts.rounds import CompactionRound, SideState, Transcript
@@ -68,6 +70,9 @@ def seal(
     """Write receipts onto a ledger, for a before and an after or for each round of a session."""
     if transcript is not None and (pre or post):
         raise UsageError("seal_two_inputs", "expected --transcript, or --pre and --post, found both")
+    if any(_is_same(given, ledger) for given in (transcript, pre, post) if given is not None):
+        hint = "name another file with --ledger"
+        raise UsageError("seal_onto_input", "expected a ledger that is no input", where=str(ledger), hint=hint)
     known = _known(ledger)
     if transcript is not None:
         session = read_transcript(FileSource(transcript))
@@ -81,6 +86,14 @@ def seal(
         _print(ledger, outcomes)
     whole = bool(outcomes) and all(outcome["outcome"] != "refused" for outcome in outcomes)
     raise typer.Exit(EXIT_HOLDS if whole else EXIT_CANNOT_LOOK)
+
+
+def _is_same(given: Path, ledger: Path) -> bool:
+    try:
+        return given.samefile(ledger)
+    except OSError:
+        # One of the two cannot be reached: whoever reads or makes it says so.
+        return False
 
 
 def _known(ledger: Path) -> set[str]:
@@ -100,6 +113,11 @@ def _known(ledger: Path) -> set[str]:
     if report.result is Result.COULD_NOT_LOOK and (report.reference.rows or not _is_fresh(source)):
         message = f"expected an intact ledger, found one that cannot be checked, scope {report.scope}"
         raise CannotLookError("ledger_not_checked", message, where=str(ledger), hint=hint)
+    unfinished = any(finding.code is UNFINISHED_LAST_LINE for finding in report.findings)
+    if unfinished and report.reference.rows and not is_own_torn_end(ledger):
+        # A row behind it would make a break of a line that its writer may still finish.
+        message = "expected a finished last line, found one that may still be being written"
+        raise CannotLookError("ledger_unfinished", message, where=str(ledger), hint=hint)
     return {summary.receipt_digest for summary in sweep_receipts(FileSource(ledger))}
 
 

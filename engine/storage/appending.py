@@ -65,6 +65,24 @@ def append_bytes(path: Path, compose: Compose, lock_seconds: float = DEFAULT_LOC
             close_synced(descriptor, "append.close")
 
 
+def is_own_torn_end(path: Path) -> bool:
+    """Say whether the unfinished end of a file is a write of ours, which the next append cuts back."""
+    try:
+        lock = os.open(path.with_name(path.name + LOCK_SUFFIX), os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        intent, descriptor = read_intent(lock), os.open(path, os.O_RDONLY)
+        try:
+            return intent is not None and torn_bytes(descriptor, os.fstat(descriptor).st_size, intent) > 0
+        finally:
+            os.close(descriptor)
+    except OSError as exc:
+        raise _cannot_read(path, exc.strerror or str(exc)) from exc
+    finally:
+        os.close(lock)
+
+
 def _refuse_special(path: Path) -> None:
     try:
         mode = path.stat().st_mode
