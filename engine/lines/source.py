@@ -14,7 +14,6 @@ from typing import Any, BinaryIO, Protocol
 
 from engine.errors import CannotLookError
 
-
 _BUFFER_BYTES = 64 * 1024
 
 
