@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol, cast
 
 from engine.errors import CannotLookError
@@ -39,7 +39,7 @@ SMALL_STRETCH = 1024 * 1024
 class Hasher(Protocol):
     """What is needed of a digest."""
 
-    def update(self, data: bytes, /) -> Any:
+    def update(self, data: Any, /) -> Any:
         """Take more bytes."""
         ...
 
@@ -166,17 +166,20 @@ def _places(source: Source, known: list[Remembered], size: int, watch: Watch) ->
         for item in known:
             if item.end > size:
                 break
-            place, last = _read(stream, item.start, item.end - item.start, size, watch)
+            digest, done, last = _digest(stream, item.start, item.end - item.start, size, watch)
             if last != b"\n":
                 break  # the border is no line end any more: cut anew from here
-            places.append(replace(place, old=item if place.digest == item.digest else None))
+            # Equal bytes declare what they declared; only others are searched again.
+            same = digest == item.digest
+            declares = item.may_declare if same else _may_declare(stream, item.start, done)
+            places.append(_Place(item.start, item.start + done, digest, declares, item if same else None))
         start = places[-1].end if places else 0
         stream.seek(start)
         while start < size:
             length = _whole_lines(stream, start, size)
             stream.seek(start)
-            place, _ = _read(stream, start, length, size, watch)
-            places.append(place)
+            digest, done, _ = _digest(stream, start, length, size, watch)
+            places.append(_Place(start, start + done, digest, _may_declare(stream, start, done)))
             start += length
     return places
 
@@ -195,16 +198,29 @@ def _whole_lines(stream: BinaryIO, start: int, size: int) -> int:
     return size - start
 
 
-def _read(stream: BinaryIO, start: int, length: int, size: int, watch: Watch) -> tuple[_Place, bytes]:
-    """Digest a stretch; also return its last byte."""
-    digest, may_declare, tail, done = HASHER(), False, b"", 0
+def _digest(stream: BinaryIO, start: int, length: int, size: int, watch: Watch) -> tuple[str, int, bytes]:
+    """Digest a stretch into one reused buffer; also return the bytes read and the last one."""
+    digest, done, last = HASHER(), 0, b""
+    buffer = memoryview(bytearray(READ_BYTES))
+    while done < length and (count := stream.readinto(buffer[: min(READ_BYTES, length - done)])):  # type: ignore[attr-defined]
+        digest.update(buffer[:count])
+        done += count
+        last = bytes(buffer[count - 1 : count])
+        watch.step("reading", start + done, size)
+    return digest.hexdigest(), done, last
+
+
+def _may_declare(stream: BinaryIO, start: int, length: int) -> bool:
+    """Tell whether a stretch holds the name of the declaring operation."""
+    stream.seek(start)
+    tail, done = b"", 0
     while done < length and (data := stream.read(min(READ_BYTES, length - done))):
-        digest.update(data)
-        may_declare = may_declare or OPERATION_BYTES in data or OPERATION_BYTES in tail + data[: len(OPERATION_BYTES)]
+        if OPERATION_BYTES in tail + data:
+            stream.seek(start + length)
+            return True
         tail = data[-len(OPERATION_BYTES) :]
         done += len(data)
-        watch.step("reading", start + done, size)
-    return _Place(start, start + done, digest.hexdigest(), may_declare), tail[-1:]
+    return False
 
 
 def _declarations(source: Source, places: list[_Place], rules: Rules, watch: Watch) -> Declarations:

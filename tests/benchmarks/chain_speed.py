@@ -24,6 +24,8 @@ from tests.support.bench import Bars, compare, receipt_rows, small_rows, write_l
 SMALL_ROWS, RECEIPT_ROWS = 60_000, 3_000
 LARGE_BYTES = 200 * 1024 * 1024
 APPENDED = 1000
+AGAIN_BYTES = 1024 * 1024 * 1024
+"""Size at which receipts are verified again: below it the 1000 new rows weigh as much as the old ones' digests."""
 
 
 def one_process(bars: Bars, name: str, path: Path, asked: float) -> None:
@@ -78,6 +80,7 @@ def main() -> None:
         again(bars, "300-byte rows", small, rows)
         rows = write_ledger(receipts, receipt_rows(10**9), until=LARGE_BYTES)
         two_processes(bars, "9.5 KB receipt rows", receipts)
+        rows = write_ledger(receipts, receipt_rows(10**9), until=AGAIN_BYTES)
         again(bars, "9.5 KB receipt rows", receipts, rows)
     bars.end()
 
