@@ -21,7 +21,7 @@ from engine.lines import fast
 from engine.lines.canonical import CHAIN_LENGTH, chain_value
 from engine.lines.longline import LONG_LINE, is_long
 from engine.lines.reader import LINE_TOO_LONG, Block
-from engine.lines.strict import TOO_DEEP, UNPARSEABLE, Parsed
+from engine.lines.strict import TOO_DEEP, TOO_MUCH, UNPARSEABLE, Parsed
 
 FORK_WINDOW: Final = 2048
 """Earlier rows tried when a link fits another row than its predecessor (two writers, or a copied row)."""
@@ -225,6 +225,9 @@ class Walk:
             self._keep(Event(self.line, codes.INVALID_UTF8.name, note=bom_hint(data, self.line)))
         if facts.problem is TOO_DEEP:
             self._not_looked_at(TOO_DEEP.name, f"more than {self.limits.nesting}", str(self.limits.nesting))
+            return
+        if facts.problem is TOO_MUCH:
+            self._not_looked_at(TOO_MUCH.name, *facts.over)
             return
         if facts.duplicate is not None:
             key, note = facts.duplicate

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from engine.lines.longline import is_long, read_long, stripped
-from engine.lines.strict import parse_exact
+from engine.lines.longline import LongValue, is_long, read_long, stripped
+from engine.lines.strict import TOO_MUCH, parse_exact
 
 OPERATION = "chain_break_declared"
 OPERATION_BYTES = OPERATION.encode()
@@ -46,7 +46,12 @@ class Declarations:
         `ask` is called within long lines and may raise to stop.
         """
         if is_long(data):
-            row: Any = read_long(data, *stripped(data), nesting=_NESTING, ask=ask).members
+            line = read_long(data, *stripped(data), nesting=_NESTING, ask=ask)
+            row: Any = line.members
+            long_text = any(isinstance(v, LongValue) and v.text.startswith('"') for v in row.values())
+            if line.problem is TOO_MUCH or (long_text and row.get("op") == OPERATION):
+                self.over_limit = True
+                return
         else:
             row = parse_exact(data.decode("utf-8", "replace").strip(), nesting=_NESTING).value
         found = _declaration(row)

@@ -45,6 +45,8 @@ class LineFacts:
     unhashable: str = ""
     """Name of the error met when serialising the row, if it cannot be."""
     parsed: Parsed | None = None
+    over: tuple[str, str] = ("", "")
+    """What was found past a limit of one long line, and that limit."""
 
 
 def exact_facts(data: bytes, nesting: int) -> LineFacts | None:
@@ -83,7 +85,7 @@ def long_facts(data: bytes, nesting: int, ask: Callable[[], None]) -> LineFacts 
         return None
     line = longline.read_long(data, start, end, nesting=nesting, ask=ask)
     facts = LineFacts(partial(longline.text_sha256, data, start, end), longline.is_utf8(data))
-    facts.problem, facts.constants = line.problem, line.constants
+    facts.problem, facts.constants, facts.over = line.problem, line.constants, line.over
     if line.duplicate is not None:
         key, first, last = line.duplicate
         facts.duplicate = key, f"first {first}, last {last}"

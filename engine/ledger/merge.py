@@ -18,11 +18,17 @@ from engine.ledger.linefacts import SHOWN
 from engine.ledger.report import GENESIS, BytesAsWritten, Limits, ReferenceFields, Rules, Tail
 from engine.lines.canonical import chain_value
 from engine.lines.reader import LINE_TOO_LONG
-from engine.lines.strict import TOO_DEEP, UNPARSEABLE
+from engine.lines.strict import TOO_DEEP, TOO_MUCH, UNPARSEABLE
 
 CODES: dict[str, Code] = {
     code.name: code
-    for code in (*(c for c in vars(codes).values() if isinstance(c, Code)), LINE_TOO_LONG, TOO_DEEP, UNPARSEABLE)
+    for code in (
+        *(c for c in vars(codes).values() if isinstance(c, Code)),
+        LINE_TOO_LONG,
+        TOO_DEEP,
+        TOO_MUCH,
+        UNPARSEABLE,
+    )
 }
 _REFERENCE_TEXT = {
     codes.UNCHAINED_ROW.name: "unchained row after chain began",

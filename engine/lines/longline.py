@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from engine.findings import Code
 from engine.lines.longobject import OpenObject
-from engine.lines.strict import TOO_DEEP, UNPARSEABLE
+from engine.lines.strict import TOO_DEEP, TOO_MUCH, UNPARSEABLE
 
 LONG_LINE: Final = 256 * 1024
 """Lines up to here are never long."""
@@ -29,6 +29,14 @@ _BYTE_MEMORY, _VALUE_MEMORY = 6, 128
 """What a byte and a value of a line take at most, about, on the exact road (measured)."""
 PIECE: Final = 64 * 1024
 SHOWN: Final = 120
+MOST_MEMBERS: Final = 250_000
+"""Members of one object."""
+MOST_TEXT: Final = 1024 * 1024
+"""Bytes of one key, of a chain value, or of a text in a declaration."""
+MOST_BODY: Final = 20 * 1024 * 1024
+"""Bytes of the chain's body: odd spellings grow when they are written as the chain writes them."""
+MOST_MOVED: Final = 256 * 1024 * 1024
+"""Bytes put in order, each counted once for every object around it."""
 _WANTED: Final = frozenset({"chain", "op", "orphan_line", "orphan_sha256", "why", "resume_prev"})
 _ASK_EACH: Final = 2048
 
@@ -75,6 +83,8 @@ class LongLine:
     duplicate: tuple[str, str, str] | None = None
     """The first key met twice in one object, and the beginning of the texts of both values."""
     constants: bool = False
+    over: tuple[str, str] = ("", "")
+    """What was found past a limit of one line, and that limit."""
     members: dict[str, Any] = field(default_factory=dict)
     """Top-level members that the walk asks for (`chain` and those of a declaration)."""
 
@@ -95,6 +105,10 @@ class _NotJsonError(ValueError):
 
 class _TooDeepError(ValueError):
     """The line nests deeper than the limit."""
+
+
+class _TooMuchError(ValueError):
+    """The line needs more memory or time than one line may; says what was found and the limit."""
 
 
 def is_long(data: bytes) -> bool:
@@ -154,6 +168,10 @@ def read_long(data: bytes, start: int, end: int, *, nesting: int, ask: Callable[
         scan.run()
     except _TooDeepError:
         line.problem = TOO_DEEP
+    except _TooMuchError as exc:
+        line.problem = TOO_MUCH
+        line.over = str(exc.args[0]), str(exc.args[1])
+        scan.out = bytearray()
     except _NotJsonError:
         line.problem = UNPARSEABLE
     line.body = scan.out
@@ -170,6 +188,7 @@ class _Scan:
         self.out = bytearray()
         self.stack: list[OpenObject | None] = []  # None: a list
         self.written = True
+        self.moved = 0
         self.line = LongLine()
 
     def run(self) -> None:
@@ -178,6 +197,7 @@ class _Scan:
             steps += 1
             if steps % _ASK_EACH == 0:
                 self.ask()
+            _at_most(len(self.out), MOST_BODY, "bytes to chain")
             value_next = self._value() if value_next else self._after()
         self._space(0)
         if self.at != self.end:
@@ -276,14 +296,22 @@ class _Scan:
         self.at += 1
         self._space(1)
         self.out += b": "
+        _at_most(key_end - start, MOST_TEXT, "bytes of a key")
         opened.member(self.out, start, key_end)
+        _at_most(len(opened.starts), MOST_MEMBERS, "members of an object")
 
     def _close(self, opened: OpenObject) -> None:
         top = not self.stack
         if top:
             self.written = self.written and opened.last_key(self.out) == b"chain"
             found = opened.values(self.out, _WANTED, self.ask)
+            if "chain" in found and self.out.startswith(b'"', found["chain"][0]):
+                _at_most(found["chain"][1] - found["chain"][0], MOST_TEXT, "bytes of a chain value")
             self.line.members = {key: _member(self.out, start, end) for key, (start, end) in found.items()}
+        if not opened.ascending:
+            self.ask()
+            self.moved += len(self.out) - opened.start
+            _at_most(self.moved, MOST_MOVED, "bytes to put in order")
         duplicate = opened.reorder(self.out, without=b"chain" if top else None, ask=self.ask)
         if duplicate is not None:
             self.written = False
@@ -299,6 +327,7 @@ class _Scan:
                 break
             end = self._whole_character(end)
             self._piece(self.data[self.at : end])
+            _at_most(len(self.out), MOST_BODY, "bytes to chain")
             if end - self.at > _ASK_EACH:
                 self.ask()
             self.at = end
@@ -348,8 +377,15 @@ class _Scan:
         self.out += new
 
 
+def _at_most(found: int, limit: int, what: str) -> None:
+    if found > limit:
+        raise _TooMuchError(f"{found} {what}", f"{limit} {what}")
+
+
 def _member(out: bytearray, start: int, end: int) -> Any:
     """Return a member's value; a long list or object only as the beginning of its text."""
+    if end - start > MOST_TEXT:
+        return LongValue(bytes(out[start : start + SHOWN]).decode("utf-8", "replace"))
     if out.startswith(b'"', start):
         if out.find(b"\\", start, end) < 0:
             with memoryview(out) as view:

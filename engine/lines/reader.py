@@ -155,6 +155,7 @@ class _Splitter:
         if not length and not self.held_cr:
             return None
         data = b"".join(self.carry) if length <= self.max_bytes else None
+        self._forget()  # the pieces must not be held beside the line
         return Block([data], [b"\r" if self.held_cr else b""], {} if data is not None else {0: length}, 0)
 
     def _keep(self, piece: bytes) -> None:

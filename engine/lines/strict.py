@@ -26,6 +26,13 @@ TOO_DEEP = Code(
     "raise the nesting limit to look at it",
 )
 
+TOO_MUCH = Code(
+    "too_much_in_line",
+    Severity.LIMIT,
+    "this long line holds more members, longer keys, or more to put in order than the limit and was not looked at",
+    "look at this line by other means",
+)
+
 # Either a whole string (brackets inside it do not nest) or one bracket; an unclosed string runs to the end.
 # A possessive group may leave half a try behind before CPython 3.11.5 (gh-106052): here that is a last lone backslash.
 _STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?$)|[\[\]{}]', re.DOTALL)

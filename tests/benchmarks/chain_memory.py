@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,8 @@ from tests.support.bench import Bars, receipt_rows, small_rows, write_ledger
 
 MEBIBYTE = 1024 * 1024
 KINDS = ("small", "receipts", "blank", "one-line", "broken", "declared", "unchained", "binary")
+LONG_KINDS = ("keys", "invalid", "lists", "chain", "reason", "equal-keys", "nest")
+"""Shapes of lines just under 16 MiB; three in a file."""
 
 
 def make(kind: str, path: Path, size: int) -> None:
@@ -35,11 +36,41 @@ def make(kind: str, path: Path, size: int) -> None:
     if kind == "receipts":
         write_ledger(path, receipt_rows(10**9), until=size)
         return
+    if kind in LONG_KINDS:
+        with path.open("wb") as stream:
+            for _ in range(3):
+                stream.write(_long(kind) + b"\n")
+        return
     with path.open("wb") as stream:
         for block in _hostile(kind):
             stream.write(block)
             if stream.tell() >= size:
                 return
+
+
+def _long(kind: str) -> bytes:
+    """Return one line of about 15.9 MiB."""
+    room = int(15.9 * MEBIBYTE)
+    chain = b'"chain": "' + b"0" * 32 + b'"}'
+    match kind:
+        case "keys":
+            members = b",".join(b'"%07d":1' % (i * 7919 % 1_300_000) for i in range(1_300_000))
+            return b'{"a": {' + members + b"}, " + chain
+        case "invalid":
+            return b'{"a": "' + b"\xff" * (room - 100) + b'", ' + chain
+        case "lists":
+            return b'{"a": [' + b"[]," * (room // 3 - 50) + b"[]], " + chain
+        case "chain":
+            return b'{"chain": "' + b"x" * (room - 100) + b'"}'
+        case "reason":
+            start = b'{"op": "chain_break_declared", "orphan_line": 1, "orphan_sha256": "' + b"0" * 64 + b'", "why": "'
+            return start + b"x" * (room - 400) + b'", ' + chain
+        case "equal-keys":
+            key = b'"' + b"k" * (room // 2 - 100) + b'": 1, '
+            return b"{" + key + key + chain
+        case _:
+            small = b'{"b":1,"a":2},' * (room // 14 // 500 - 2)
+            return (b'{"b":[' + small) * 500 + b"1" + b'],"a":1}' * 500
 
 
 def _hostile(kind: str) -> Iterator[bytes]:
@@ -62,12 +93,18 @@ def _hostile(kind: str) -> Iterator[bytes]:
                 yield bytes(range(256)) * 4096
 
 
+def _peak() -> int:
+    """Return the peak in KiB of this program alone; `ru_maxrss` would start at that of the program that started it."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
+
+
 def look(path: Path) -> dict[str, float]:
     """Verify one file and measure; run in a process of its own."""
     small = path.with_name("warm.jsonl")
     small.write_bytes(b'{"a": 1}\n')
     verify_chain(FileSource(small))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = _peak()
     started = time.perf_counter()
     first: list[float] = []
     gaps = [started]
@@ -80,7 +117,7 @@ def look(path: Path) -> dict[str, float]:
 
     verify_chain(FileSource(path), on_progress=seen)
     seconds = time.perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    peak = _peak() - before
     longest = max(b - a for a, b in itertools.pairwise(gaps))
     return {"mib": peak / 1024, "seconds": seconds, "first": first[0], "gap": longest, "cancel": _cancel(path)}
 
@@ -100,7 +137,7 @@ def _cancel(path: Path) -> float:
 def main() -> None:
     """Measure every kind in its own process."""
     size = int(sys.argv[1]) if len(sys.argv) > 1 else 1024
-    kinds = sys.argv[2:] or KINDS
+    kinds = sys.argv[2:] or (*KINDS, *LONG_KINDS)
     bars = Bars()
     with tempfile.TemporaryDirectory() as folder:
         for kind in kinds:
