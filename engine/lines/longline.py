@@ -21,29 +21,23 @@ from engine.findings import Code
 from engine.lines.longobject import OpenObject
 from engine.lines.strict import TOO_DEEP, TOO_MUCH, UNPARSEABLE
 
-LONG_LINE: Final = 256 * 1024
-"""Lines up to here are never long."""
+LONG_LINE: Final = 256 * 1024  # lines up to here are never long
 LONG_MEMORY: Final = 24 * 1024 * 1024
 """Lines whose values may take more than this are long; the others are read in a fraction of a second."""
 _BYTE_MEMORY, _VALUE_MEMORY = 6, 128
 """What a byte and a value of a line take at most, about, on the exact road (measured)."""
 PIECE: Final = 64 * 1024
 SHOWN: Final = 120
-MOST_MEMBERS: Final = 250_000
-"""Members of one object."""
-MOST_TEXT: Final = 1024 * 1024
-"""Bytes of one key, of a chain value, or of a text in a declaration."""
+MOST_MEMBERS: Final = 250_000  # of one object
+MOST_TEXT: Final = 1024 * 1024  # bytes of one key, of a chain value, or of a text in a declaration
 MOST_BODY: Final = 20 * 1024 * 1024
 """Bytes of the chain's body: odd spellings grow when they are written as the chain writes them."""
-MOST_MOVED: Final = 256 * 1024 * 1024
-"""Bytes put in order, each counted once for every object around it."""
+MOST_MOVED: Final = 256 * 1024 * 1024  # bytes put in order, each counted once for every object around it
 _WANTED: Final = frozenset({"chain", "op", "orphan_line", "orphan_sha256", "why", "resume_prev"})
 _ASK_EACH: Final = 2048
 
-_CONTINUES, _LEADS = 0x80, 0xC0
-"""From here on bytes continue a character, from here on they start a longer one."""
-_SHORT_INTEGER: Final = 18
-"""Digits and sign that are canonical as they stand."""
+_CONTINUES, _LEADS = 0x80, 0xC0  # from here on bytes continue a character, from here on they start a longer one
+_SHORT_INTEGER: Final = 18  # digits and sign that are canonical as they stand
 
 _SPACE = re.compile(rb"[ \t\n\r]*+")
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*+)((?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)")
