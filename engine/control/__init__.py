@@ -1,0 +1,1 @@
+"""Who did what in this workspace: the own ledger of acts?"""

@@ -1,0 +1,128 @@
+"""Which rows do the figures count?
+
+One row per session, compactor, method, model, round and pin, made from audited sessions. A round that could not be
+read gives rows without a verdict: unverifiable, never LOST. Rows say what stood in a text, not what a model obeyed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from engine.spans.classify import SpanClass
+from engine.spans.evidence import Flag, FoundIn
+from engine.spans.judge import Verdict
+from engine.spans.session import RoundAudit, SessionAudit
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One pin after one round; `verdict` is that on the body (None: unverifiable)."""
+
+    session: str
+    compactor: str
+    method: str
+    model: str
+    round: int
+    pin: str
+    text: str
+    cls: SpanClass
+    critical: bool
+    verdict: Verdict | None
+    window_found: int = 0
+    window_total: int = 0
+    in_block: bool = False
+    carried_from_block: bool = False
+    """In the body, and in the block of the round before: the compactor may only have copied it from there."""
+    flags: tuple[Flag, ...] = ()
+    found_in: tuple[FoundIn, ...] = ()
+
+    @property
+    def kept(self) -> bool:
+        """PRESERVED in the body: the headline measure."""
+        return self.verdict is Verdict.PRESERVED
+
+    @property
+    def kept_loosely(self) -> bool:
+        """Kept, or DEGRADED with at least half of its features in one place."""
+        return self.kept or (self.verdict is Verdict.DEGRADED and 2 * self.window_found >= self.window_total)
+
+    @property
+    def literal(self) -> bool:
+        """PRESERVED or DEGRADED, the widest reading; misleading for long texts."""
+        return self.verdict in {Verdict.PRESERVED, Verdict.DEGRADED}
+
+    @property
+    def present(self) -> bool:
+        """PRESERVED in anything the model sees, a re-injected block included."""
+        return self.kept or self.in_block
+
+
+@dataclass(frozen=True, slots=True)
+class RoundFacts:
+    """One round of one session beside its rows: words before and after, words of the block, and why it is unread."""
+
+    session: str
+    compactor: str
+    method: str
+    model: str
+    round: int
+    words_before: int
+    words_after: int
+    block_words: int
+    unverifiable: str = ""
+
+    @property
+    def kept_share(self) -> float | None:
+        """Return words after against words before; None without words before."""
+        return self.words_after / self.words_before if self.words_before else None
+
+
+def rows_of(sessions: Iterable[SessionAudit]) -> tuple[Row, ...]:
+    """Return the rows of audited sessions, in order of session, round and pin."""
+    return tuple(row for session in sessions for each in session.rounds for row in _rows(session, each))
+
+
+def facts_of(sessions: Iterable[SessionAudit]) -> tuple[RoundFacts, ...]:
+    """Return what is known of each round beside its rows."""
+    return tuple(
+        RoundFacts(
+            session.session,
+            session.compactor,
+            session.method,
+            session.model,
+            each.index,
+            each.words_before,
+            each.words_after,
+            each.block_words,
+            each.why_not,
+        )
+        for session in sessions
+        for each in session.rounds
+    )
+
+
+def _rows(session: SessionAudit, each: RoundAudit) -> Iterator[Row]:
+    head = (session.session, session.compactor, session.method, session.model, each.index)
+    judged = {entry.pin.id: entry for entry in each.audit.spans} if each.audit else {}
+    for pin in session.snapshot.judged():
+        if session.entered.get(pin.id, 0) >= each.index:
+            continue
+        found = judged.get(pin.id)
+        if found is None:
+            yield Row(*head, pin.id, pin.text, pin.cls, pin.critical, None)
+            continue
+        window = found.evidence.window
+        yield Row(
+            *head,
+            pin.id,
+            pin.text,
+            pin.cls,
+            pin.critical,
+            found.body,
+            window.found if window else 0,
+            window.total if window else 0,
+            found.in_block,
+            flags=found.evidence.flags,
+            found_in=found.evidence.found_in,
+        )

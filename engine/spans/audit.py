@@ -1,0 +1,112 @@
+"""What became of each pinned span in the text after a compaction?
+
+The text is taken apart first: what the compactor wrote (the body) and a re-injected block at its end, so that a block
+never makes a compactor look better than it is. Verdicts are about words; see `engine.spans.judge` for what they do not
+prove, and `engine.spans.evidence` for what is shown beside them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import LimitError
+from engine.findings import UNWATCHED, Watch
+from engine.spans.block import Split, split_block
+from engine.spans.evidence import Evidence, FoundIn
+from engine.spans.judge import Judged, Verdict, judge
+from engine.spans.snapshot import BYTE_LIMIT, Pin, Snapshot
+from engine.spans.words import POLICY
+
+
+@dataclass(frozen=True, slots=True)
+class SpanAudit:
+    """One pin: the verdict on the body, the evidence beside it, and whether a re-injected block carries it."""
+
+    judged: Judged
+    evidence: Evidence
+    in_block: bool
+
+    @property
+    def pin(self) -> Pin:
+        """Return the pin."""
+        return self.judged.pin
+
+    @property
+    def body(self) -> Verdict:
+        """Return the verdict on what the compactor wrote, the block left out."""
+        return self.judged.verdict
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict on all that the model will see, the block included."""
+        return Verdict.PRESERVED if self.in_block else self.judged.verdict
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the stable machine form."""
+        body = self.judged.as_json()
+        return {**body, "verdict": self.verdict.value, "body_verdict": body["verdict"], **self.evidence.as_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """All verdicts of one event on one text.
+
+    `post_sha256` is of the text without a trailing block (what a receipt is matched on); `text` is the whole text.
+    """
+
+    snapshot: Snapshot
+    text: str
+    split: Split
+    post_sha256: str
+    spans: tuple[SpanAudit, ...]
+
+    def counts(self) -> dict[Verdict, int]:
+        """Return how many spans got each verdict on the whole text."""
+        seen = Counter(entry.verdict for entry in self.spans)
+        return {verdict: seen[verdict] for verdict in Verdict}
+
+    def damaged(self) -> tuple[SpanAudit, ...]:
+        """Return the spans that are DEGRADED or LOST in the body: those a block would carry."""
+        return tuple(entry for entry in self.spans if entry.body is not Verdict.PRESERVED)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the stable machine form."""
+        return {
+            "policy": POLICY,
+            "event_id": self.snapshot.event_id,
+            "snapshot_sha256": self.snapshot.digest(),
+            "post_sha256": self.post_sha256,
+            "block": {"entries": len(self.split.entries), "torn": self.split.torn},
+            "counts": {verdict.value: number for verdict, number in self.counts().items()},
+            "spans": [entry.as_json() for entry in self.spans],
+            "refused": [{"position": entry.position, "code": entry.code.name} for entry in self.snapshot.refused],
+            "uncovered": list(self.snapshot.uncovered),
+        }
+
+
+def audit(snapshot: Snapshot, post_text: str, *, tail_start: int | None = None, watch: Watch = UNWATCHED) -> Audit:
+    """Judge every pin of a snapshot against a text; the same input gives the same answer.
+
+    `tail_start` is where the messages kept word for word begin in `post_text`, when that is known. Raises `LimitError`
+    for a text past 2,000,000 bytes and `CancelledError`.
+    """
+    size = len(post_text.encode("utf-8", "surrogatepass"))
+    if size > BYTE_LIMIT:
+        raise LimitError("POST_TEXT_TOO_LONG", f"a text of {size} bytes, at most {BYTE_LIMIT} are taken")
+    watch.step("auditing", 0, len(snapshot.pins), "spans")
+    split = split_block(post_text)
+    carried = {entry.text for entry in split.entries}
+    spans = tuple(
+        SpanAudit(each, _evidence(each, in_block=each.pin.text in carried), each.pin.text in carried)
+        for each in judge(snapshot.judged(), split.body)
+    )
+    digest = hashlib.sha256(split.body.encode("utf-8", "surrogatepass")).hexdigest()
+    return Audit(snapshot, post_text, split, digest, spans)
+
+
+def _evidence(judged: Judged, *, in_block: bool) -> Evidence:
+    places = [FoundIn.BODY] if judged.places else []
+    return Evidence(found_in=tuple([*places, FoundIn.BLOCK] if in_block else places))
