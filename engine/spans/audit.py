@@ -100,13 +100,14 @@ def audit(snapshot: Snapshot, post_text: str, *, tail_start: int | None = None, 
     split = split_block(post_text)
     carried = {entry.text for entry in split.entries}
     spans = tuple(
-        SpanAudit(each, _evidence(each, in_block=each.pin.text in carried), each.pin.text in carried)
+        SpanAudit(each, _evidence(each, tail_start, in_block=each.pin.text in carried), each.pin.text in carried)
         for each in judge(snapshot.judged(), split.body)
     )
     digest = hashlib.sha256(split.body.encode("utf-8", "surrogatepass")).hexdigest()
     return Audit(snapshot, post_text, split, digest, spans)
 
 
-def _evidence(judged: Judged, *, in_block: bool) -> Evidence:
-    places = [FoundIn.BODY] if judged.places else []
-    return Evidence(found_in=tuple([*places, FoundIn.BLOCK] if in_block else places))
+def _evidence(judged: Judged, tail_start: int | None, *, in_block: bool) -> Evidence:
+    tail = [tail_start is not None and start >= tail_start for start, _ in judged.places]
+    found = {FoundIn.BODY: not all(tail), FoundIn.KEPT_TAIL: any(tail), FoundIn.BLOCK: in_block}
+    return Evidence(found_in=tuple(place for place, here in found.items() if here))
