@@ -79,8 +79,8 @@ class Holds:
 def holds_in(taken: Snapshot) -> Holds:
     """Read the holds of a snapshot."""
     return Holds.of(
-        Hold(row[0], Target(row[1]), row[2], HoldReason(row[3]), row[4], row[5], row[6])
-        for row in taken.rows(select(*HOLDS.c))
+        Hold(row.id, Target(row.target), row.value, HoldReason(row.why), row.reason, row.placed_by, row.placed_at)
+        for row in taken.rows(select(HOLDS))
     )
 
 

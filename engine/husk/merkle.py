@@ -17,7 +17,8 @@ def leaf(data: bytes) -> bytes:
     return hashlib.sha256(b"\x00" + data).digest()
 
 
-def _node(left: bytes, right: bytes) -> bytes:
+def node(left: bytes, right: bytes) -> bytes:
+    """Return the hash over two nodes."""
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
@@ -27,6 +28,6 @@ def root(leaves: Sequence[bytes]) -> bytes:
     if not level:
         return EMPTY_ROOT
     while len(level) > 1:
-        paired = [_node(level[at], level[at + 1]) for at in range(0, len(level) - 1, 2)]
+        paired = [node(level[at], level[at + 1]) for at in range(0, len(level) - 1, 2)]
         level = paired + level[len(paired) * 2 :]
     return level[0]

@@ -1,6 +1,6 @@
 """What did the operator decide about age, approvals and grace?
 
-Policies are versions, added and never edited; a plan binds one by digest. Without a policy nothing is eligible. A policy
+Policies are versions, added and never edited; a plan binds one by digest. Without a policy nothing is eligible. It
 only says what may be planned: a plan and an approval stand between it and any change.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -43,7 +43,7 @@ class Verb(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """One version; all times in seconds. `horizons` is the least age by kind; a kind that is not named is never eligible.
+    """One version; all times in seconds. `horizons` is the least age by kind; a kind not named is never eligible.
 
     `grace` is how long a session must have been quiet before it counts as complete; `cooling_off` is how long a payload
     stays archived before it may be deleted.
@@ -129,7 +129,7 @@ def save_policy(store: HuskStore, policy: Policy, *, by: str, now: datetime) -> 
     checked = read_policy(policy.as_json())
     with store.writing() as connection:
         last = connection.execute(select(POLICIES.c.version).order_by(POLICIES.c.version.desc()).limit(1)).scalar()
-        saved = Policy(**{**{n: getattr(checked, n) for n in checked.__slots__}, "version": int(last or 0) + 1})
+        saved = replace(checked, version=int(last or 0) + 1)
         row = {
             "version": saved.version,
             "body": json.dumps(saved.as_json()),
@@ -143,8 +143,6 @@ def save_policy(store: HuskStore, policy: Policy, *, by: str, now: datetime) -> 
 
 def policy_in(taken: Snapshot) -> Policy:
     """Return the newest policy; without one, a policy under which nothing is eligible."""
-    newest = select(POLICIES.c.version, POLICIES.c.body).order_by(POLICIES.c.version.desc()).limit(1)
-    for version, body in taken.rows(newest):
-        made = read_policy(json.loads(body))
-        return Policy(**{**{n: getattr(made, n) for n in made.__slots__}, "version": version})
+    for row in taken.rows(select(POLICIES).order_by(POLICIES.c.version.desc()).limit(1)):
+        return replace(read_policy(json.loads(row.body)), version=row.version)
     return Policy()

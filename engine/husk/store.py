@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Engine, create_engine, event, func, insert, select
-from sqlalchemy.engine import Connection, Row
+from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.pool import NullPool
 
@@ -81,7 +81,7 @@ def micros(moment: datetime) -> int:
     return round(moment.timestamp() * 1_000_000)
 
 
-def event_row(row: Row[Any]) -> EventRow:
+def event_row(row: Sequence[Any]) -> EventRow:
     """Read one row of the events table."""
     values = list(row)
     values[2], values[6], values[7] = EventKind(values[2]), RetentionClass(values[6]), State(values[7])
@@ -104,7 +104,7 @@ class Snapshot:
         found = self._connection.execute(select(META.c.value).where(META.c.key == key)).scalar_one_or_none()
         return found or ""
 
-    def rows(self, statement: Any) -> Iterator[Row[Any]]:
+    def rows(self, statement: Any) -> Iterator[Any]:
         """Stream the rows of a select."""
         yield from self._connection.execution_options(yield_per=2000).execute(statement)
 
