@@ -17,6 +17,7 @@ from engine.findings import UNWATCHED, Watch
 from engine.spans.block import Split, split_block
 from engine.spans.evidence import Evidence, FoundIn
 from engine.spans.judge import Judged, Verdict, judge
+from engine.spans.prepared import prepare
 from engine.spans.snapshot import BYTE_LIMIT, Pin, Snapshot
 from engine.spans.words import POLICY
 
@@ -101,7 +102,7 @@ def audit(snapshot: Snapshot, post_text: str, *, tail_start: int | None = None, 
     carried = {entry.text for entry in split.entries}
     spans = tuple(
         SpanAudit(each, _evidence(each, tail_start, in_block=each.pin.text in carried), each.pin.text in carried)
-        for each in judge(snapshot.judged(), split.body)
+        for each in judge(snapshot.judged(), prepare(split.body), watch=watch)
     )
     digest = hashlib.sha256(split.body.encode("utf-8", "surrogatepass")).hexdigest()
     return Audit(snapshot, post_text, split, digest, spans)

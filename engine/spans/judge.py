@@ -13,9 +13,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from engine.findings import UNWATCHED, Watch
+from engine.spans.prepared import PreparedText, prepare
 from engine.spans.search import Runs, find_runs
 from engine.spans.snapshot import Pin
 from engine.spans.words import Words, read_words
+
+WATCH_EVERY = 50
+"""Spans judged between two looks at the caller's wish to stop."""
 
 
 class Verdict(StrEnum):
@@ -91,17 +96,16 @@ def _exactness(span: str, words: Words, text: str, places: Sequence[tuple[int, i
     return Exactness.NORMALISED_MATCH
 
 
-def _judge_one(entry: Pin, words: Words, post: tuple[str, Words, frozenset[str]], runs: Runs) -> Judged:
-    text, post_words, present = post
+def _judge_one(entry: Pin, words: Words, post: PreparedText, runs: Runs) -> Judged:
     wanted = frozenset(words.features())
-    missing = frozenset() if runs.at else wanted - present
+    missing = frozenset() if runs.at else frozenset(each for each in wanted if not post.holds(each))
     found = len(wanted) - len(missing)
     last = len(words.texts) - 1
-    places = tuple((post_words.starts[at], post_words.ends[at + last]) for at in runs.at)
+    places = tuple((post.words.starts[at], post.words.ends[at + last]) for at in runs.at)
     exactness: Exactness | None = None
     dropped: tuple[str, ...] = ()
     if places:
-        verdict, exactness = Verdict.PRESERVED, _exactness(entry.match_text, words, text, places)
+        verdict, exactness = Verdict.PRESERVED, _exactness(entry.match_text, words, post.text, places)
     elif 5 * found >= 3 * len(wanted):
         verdict, dropped = Verdict.DEGRADED, _dropped(entry.match_text, words, missing)
     else:
@@ -109,13 +113,19 @@ def _judge_one(entry: Pin, words: Words, post: tuple[str, Words, frozenset[str]]
     return Judged(entry, verdict, found, len(wanted), tuple(sorted(missing)), dropped, places, runs.cut, exactness)
 
 
-def judge(pins: Sequence[Pin], post_text: str) -> tuple[Judged, ...]:
-    """Judge each pin against the whole of a text, in order.
+def judge(pins: Sequence[Pin], post: str | PreparedText, *, watch: Watch = UNWATCHED) -> tuple[Judged, ...]:
+    """Judge each pin against the whole of a text, in order; a text prepared before is not read again.
 
-    Pins hold at least one word (a snapshot refuses others). The same text and pins give the same verdicts.
+    Pins hold at least one word (a snapshot refuses others). The same text and pins give the same verdicts. Raises
+    `CancelledError`.
     """
+    prepared = prepare(post) if isinstance(post, str) else post
     spans = [read_words(entry.match_text) for entry in pins]
-    post_words = read_words(post_text)
-    post = (post_text, post_words, frozenset(post_words.features()))
-    runs = find_runs([words.texts for words in spans], post_words.texts)
-    return tuple(_judge_one(entry, words, post, run) for entry, words, run in zip(pins, spans, runs, strict=True))
+    watch.step("searching", 0, len(pins), "spans")
+    runs = find_runs([words.texts for words in spans], prepared.words.texts)
+    judged: list[Judged] = []
+    for done, (entry, words, run) in enumerate(zip(pins, spans, runs, strict=True)):
+        if done % WATCH_EVERY == 0:
+            watch.step("judging", done, len(pins), "spans")
+        judged.append(_judge_one(entry, words, prepared, run))
+    return tuple(judged)
