@@ -9,17 +9,25 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import LimitError
 from engine.findings import UNWATCHED, Watch
-from engine.spans.block import Split, split_block
-from engine.spans.evidence import Evidence, FoundIn
+from engine.spans.block import Entry, Split, split_block
+from engine.spans.evidence import Evidence
+from engine.spans.examine import Examiner
 from engine.spans.judge import Judged, Verdict, judge
 from engine.spans.prepared import prepare
+from engine.spans.search import find_runs
 from engine.spans.snapshot import BYTE_LIMIT, Pin, Snapshot
-from engine.spans.words import POLICY
+from engine.spans.words import POLICY, read_words
+
+WATCH_EVERY = 10
+"""Spans examined between two looks at the caller's wish to stop."""
+_BETWEEN_ENTRIES = "|"
+"""No word of a text: it keeps a run from reaching over two entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +105,40 @@ def audit(snapshot: Snapshot, post_text: str, *, tail_start: int | None = None, 
     size = len(post_text.encode("utf-8", "surrogatepass"))
     if size > BYTE_LIMIT:
         raise LimitError("POST_TEXT_TOO_LONG", f"a text of {size} bytes, at most {BYTE_LIMIT} are taken")
-    watch.step("auditing", 0, len(snapshot.pins), "spans")
     split = split_block(post_text)
-    carried = {entry.text for entry in split.entries}
-    spans = tuple(
-        SpanAudit(each, _evidence(each, tail_start, in_block=each.pin.text in carried), each.pin.text in carried)
-        for each in judge(snapshot.judged(), prepare(split.body), watch=watch)
-    )
+    pins = snapshot.judged()
+    watch.step("reading", 0, len(pins), "spans")
+    prepared = prepare(split.body)
+    judged = judge(pins, prepared, watch=watch)
+    carried = _carried(pins, split.entries)
+    examiner = Examiner(prepared, judged, tail_start=tail_start, in_block=carried, watch=watch)
+    spans: list[SpanAudit] = []
+    for done, each in enumerate(judged):
+        if done % WATCH_EVERY == 0:
+            watch.step("examining", done, len(judged), "spans")
+        spans.append(SpanAudit(each, examiner.evidence(each), each.pin.id in carried))
     digest = hashlib.sha256(split.body.encode("utf-8", "surrogatepass")).hexdigest()
-    return Audit(snapshot, post_text, split, digest, spans)
+    return Audit(snapshot, post_text, split, digest, tuple(spans))
 
 
-def _evidence(judged: Judged, tail_start: int | None, *, in_block: bool) -> Evidence:
-    tail = [tail_start is not None and start >= tail_start for start, _ in judged.places]
-    found = {FoundIn.BODY: not all(tail), FoundIn.KEPT_TAIL: any(tail), FoundIn.BLOCK: in_block}
-    return Evidence(found_in=tuple(place for place, here in found.items() if here))
+def _carried(pins: Sequence[Pin], entries: Sequence[Entry]) -> frozenset[str]:
+    """Return the ids of the pins whose words stand as a run inside one entry of a block.
+
+    The words of the block's own lines are no entry, and a run does not reach from one entry into the next.
+    """
+    if not entries:
+        return frozenset()
+    words = [word for entry in entries for word in (*read_words(entry.text).texts, _BETWEEN_ENTRIES)]
+    runs = find_runs([read_words(pin.match_text).texts for pin in pins], words)
+    return frozenset(pin.id for pin, run in zip(pins, runs, strict=True) if run.at)
+
+
+def by_severity(spans: Iterable[SpanAudit]) -> tuple[SpanAudit, ...]:
+    """Return spans in the order to look at them.
+
+    Critical ones first; then LOST, DEGRADED and PRESERVED, by the gravest flag of each, then in the order given.
+    """
+    worst = [Verdict.LOST, Verdict.DEGRADED, Verdict.PRESERVED]
+    return tuple(
+        sorted(spans, key=lambda each: (not each.pin.critical, worst.index(each.verdict), each.evidence.gravity))
+    )

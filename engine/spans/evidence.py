@@ -31,6 +31,26 @@ class Flag(StrEnum):
     MIXED_SCRIPT_TOKEN = "MIXED_SCRIPT_TOKEN"  # noqa: S105 - a kind of word, no secret
 
 
+GRAVITY: tuple[Flag, ...] = (
+    Flag.NEGATION_LOST,
+    Flag.NEGATION_ADDED,
+    Flag.CONTEXT_SUSPECT,
+    Flag.NUMBER_CHANGED,
+    Flag.FORCE_WEAKENED,
+    Flag.SYMBOL_CHANGED,
+    Flag.NUMBER_MISSING,
+    Flag.SCATTERED,
+    Flag.ORDER_SCRAMBLED,
+    Flag.IDENTIFIER_RESPELLED,
+    Flag.MIXED_SCRIPT_TOKEN,
+    Flag.INVISIBLE_CHARS_IN_POST,
+    Flag.INVISIBLE_CHARS_IN_SPAN,
+    Flag.SUBSTRING_ONLY_MATCH,
+    Flag.ALL_TOKENS_PRESENT,
+)
+"""The flags from what can turn a rule round to what only explains a mismatch."""
+
+
 class FoundIn(StrEnum):
     """Where in the audited text a span stands."""
 
@@ -79,6 +99,13 @@ class Evidence:
     flags: tuple[Flag, ...] = ()
     found_in: tuple[FoundIn, ...] = ()
     diff: tuple[Piece, ...] = ()
+    diff_cut: bool = False
+    """The span is longer than the words that are compared, so its end is left out of `diff`."""
+
+    @property
+    def gravity(self) -> int:
+        """Return the rank of the gravest flag, 0 the gravest; without a flag the rank after all."""
+        return min((GRAVITY.index(flag) for flag in self.flags), default=len(GRAVITY))
 
     def as_json(self) -> dict[str, Any]:
         """Return the stable machine form."""

@@ -98,6 +98,11 @@ def is_hidden(char: str) -> bool:
     )
 
 
+def is_unspaced(word: str) -> bool:
+    """Tell whether a word is a character of a script that is written without spaces."""
+    return _IS_UNSPACED.match(word) is not None
+
+
 def fold(text: str) -> str:
     """Fold a short text: hidden characters out, NFKC and case folding until stable, U+2212 as a hyphen."""
     if text.isascii():

@@ -1,0 +1,1 @@
+"""Which words of a language negate, cancel, bind or soften a rule? One JSON file a language; a new file is enough."""
