@@ -32,17 +32,30 @@ class SourceRole(StrEnum):
     USER = "user"
     ASSISTANT = "assistant"
     TOOL = "tool"
+    WEB = "web"
+
+
+class Profile(StrEnum):
+    """Which labels make a span INVARIANT; the wider one is a choice of the operator and is named in the snapshot."""
+
+    STANDARD = "standard"
+    EXTENDED = "extended"
+    """Also labels of several words: "acceptance criteria:", "safety rule:", "hard constraint:"."""
 
 
 _TRUSTED = frozenset({SourceRole.OPERATOR, SourceRole.SYSTEM, SourceRole.DEVELOPER, SourceRole.USER})
 _DECORATION = re.compile(r"(?:\s+|>+|[-*+•]\s+|#{1,6}\s+|\[[ xX]\]\s+|\d{1,4}[.)]\s+)+")
 _MARKER_HEAD = re.compile(r"\[(invariant|fact|episodic|critical)\]\s*", re.IGNORECASE)
-_MARKER_END = re.compile(r"\s*\[(invariant|fact|episodic|critical)\]$", re.IGNORECASE)
+_MARKER_END = re.compile(r"\[(invariant|fact|episodic|critical)\]$", re.IGNORECASE)
+_LONGEST_MARKER = len("[invariant]")
 _BEFORE_SHAPE = re.compile(
     r"[\s*_`\"'\u201c\u201d\u2018\u2019«»]*(?:[\u2190-\u2bff\U0001f000-\U0001faff]\ufe0f?)?[\s*_`\"'\u201c\u201d\u2018\u2019«»]*"
 )
 _SHAPE = re.compile(
     r"(?:goal|objective|acceptance|safety|rule)[*_`]*\s*:|(?:must|never|always|shall)(?!\w)|do\s+not(?!\w)|don['\u2019]?t(?!\w)"
+)
+_EXTENDED_SHAPE = re.compile(
+    r"(?:acceptance criteri(?:a|on)|safety rules?|rules|goals|objectives|(?:hard )?constraints?)[*_`]*\s*:"
 )
 _RULE_LABEL = re.compile(
     r"(?<!\w)(?:goal|objective|acceptance(?: criteria| criterion)?|safety(?: rules?)?|rules?"
@@ -62,6 +75,13 @@ class Classified:
     markers: tuple[str, ...]
     conflict: bool
     """Markers disagree, or `[critical]` stands on a span that it cannot change."""
+    ignored: tuple[str, ...] = ()
+    """Markers that were read as text, since a tool, a page or the model wrote them."""
+
+
+def is_trusted(role: SourceRole) -> bool:
+    """Tell whether the operator's side wrote a text, so that its markers count."""
+    return role in _TRUSTED
 
 
 def _undecorated(text: str) -> str:
@@ -77,16 +97,18 @@ def _unmarked(text: str) -> tuple[str, tuple[str, ...]]:
         markers.append(match[1].lower())
         rest = _undecorated(rest[match.end() :])
     rest = rest.rstrip()
-    while match := _MARKER_END.search(rest):
+    while match := _MARKER_END.search(rest, max(0, len(rest) - _LONGEST_MARKER)):
         markers.append(match[1].lower())
         rest = rest[: match.start()].rstrip()
     return rest, tuple(markers)
 
 
-def _has_shape(text: str) -> bool:
+def _has_shape(text: str, profile: Profile) -> bool:
     head = _BEFORE_SHAPE.match(text)
-    rest = text[head.end() :] if head else text
-    return _SHAPE.match(fold(rest[:200])) is not None
+    rest = fold((text[head.end() :] if head else text)[:200])
+    if _SHAPE.match(rest):
+        return True
+    return profile is Profile.EXTENDED and _EXTENDED_SHAPE.match(rest) is not None
 
 
 def _class_of(markers: frozenset[str], *, shaped: bool, by_hand: bool) -> SpanClass:
@@ -98,19 +120,25 @@ def _class_of(markers: frozenset[str], *, shaped: bool, by_hand: bool) -> SpanCl
     return SpanClass.FACT if by_hand else SpanClass.EPISODIC
 
 
-def classify(text: str, *, by_hand: bool = False, role: SourceRole = SourceRole.OPERATOR) -> Classified:
+def classify(
+    text: str,
+    *,
+    by_hand: bool = False,
+    role: SourceRole = SourceRole.OPERATOR,
+    profile: Profile = Profile.STANDARD,
+) -> Classified:
     """Classify one span; `by_hand` says that a person pinned it when it was written."""
     bare, found = _unmarked(text)
-    trusted = role in _TRUSTED
+    trusted = is_trusted(role)
     markers = frozenset(found) if trusted else frozenset()
-    cls = _class_of(markers, shaped=_has_shape(bare), by_hand=by_hand)
+    cls = _class_of(markers, shaped=_has_shape(bare, profile), by_hand=by_hand)
     match_text = bare if trusted else _undecorated(text)
     critical = cls is SpanClass.INVARIANT and (
         "critical" in markers or not _CRITICAL_WORDS.isdisjoint(read_words(match_text).texts)
     )
     classes = markers - {"critical"}
     conflict = len(classes) > 1 or ("critical" in markers and cls is not SpanClass.INVARIANT)
-    return Classified(cls, critical, match_text, found if trusted else (), conflict)
+    return Classified(cls, critical, match_text, found if trusted else (), conflict, () if trusted else found)
 
 
 def looks_like_rule(text: str) -> bool:
