@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -17,6 +18,7 @@ from engine.digests import canonical_json
 from engine.findings import Severity
 from engine.husk import merkle
 from engine.husk.kinds import CLASSES, EventKind, RetentionClass, stricter
+from engine.husk.policy import Mode
 from engine.husk.schema import EVENTS
 from engine.husk.store import EventRow
 
@@ -111,6 +113,15 @@ class Scope:
         if self.before:
             conditions.append(EVENTS.c.occurred_at < self.before)
         return conditions
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a plan is asked for, and for which moment."""
+
+    scope: Scope
+    mode: Mode
+    as_of: datetime
 
 
 @dataclass(frozen=True, slots=True)

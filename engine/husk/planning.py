@@ -12,7 +12,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import func, select
@@ -35,6 +34,7 @@ from engine.husk.plan import (
     SUBSTRATE_LARGE,
     Act,
     Action,
+    Asked,
     Batch,
     HuskPlan,
     Outside,
@@ -151,16 +151,7 @@ class _Rules:
         return Act.DELETE, Reason.COOLED_OFF, ""
 
 
-def make_plan(
-    taken: Snapshot,
-    scope: Scope,
-    mode: Mode,
-    outside: Outside,
-    sink: Sink,
-    *,
-    as_of: datetime,
-    watch: Watch = UNWATCHED,
-) -> HuskPlan:
+def make_plan(taken: Snapshot, asked: Asked, outside: Outside, sink: Sink, *, watch: Watch = UNWATCHED) -> HuskPlan:
     """Plan a compaction; the store is only read, and the sidecar goes line by line into `sink`.
 
     Raises `RefusedError` for a store that holds a kind this build does not know, `CancelledError`.
@@ -171,9 +162,9 @@ def make_plan(
             "UNCLASSIFIED_KIND", f"the store holds events of kind {unknown[0]!r}, unknown to this version"
         )
     policy = policy_in(taken)
-    rules = _Rules(policy, holds_in(taken), mode, micros(as_of), _activity(taken), outside)
-    sums, batches, leaves, digest = _Sums(), _Batches(taken.lineage, mode), _Leaves(), hashlib.sha256()
-    for number, (row, action, stripped) in enumerate(_decided(taken, scope, rules, sums)):
+    rules = _Rules(policy, holds_in(taken), asked.mode, micros(asked.as_of), _activity(taken), outside)
+    sums, batches, leaves, digest = _Sums(), _Batches(taken.lineage, asked.mode), _Leaves(), hashlib.sha256()
+    for number, (row, action, stripped) in enumerate(_decided(taken, asked.scope, rules, sums)):
         if number % 1000 == 0:
             watch.step("planning", number, 0, "events")
         placed = batches.place(action)
@@ -184,7 +175,7 @@ def make_plan(
         leaves.add(leaf_of(row))
     root = leaves.root().hex()
     made = batches.named(root)
-    body = _body(taken, scope, rules, sums, made)
+    body = _body(taken, asked.scope, rules, sums, made)
     body["binding"]["scope_root"] = root
     body["actions"] = {"sha256": digest.hexdigest(), "count": leaves.count}
     return HuskPlan(body, made)
