@@ -20,6 +20,7 @@ from typer.exceptions import Abort, TyperException
 from engine import __version__
 from engine.cli.check import check
 from engine.cli.demo import demo
+from engine.cli.keys import keys
 from engine.cli.opening import open_paths
 from engine.cli.output import AnswerLostError, emit_json, finish, safe
 from engine.cli.pin import pin
@@ -43,6 +44,7 @@ app = typer.Typer(
 for command in (demo, verify, check, rounds, seal, pin, selftest):
     app.command()(command)
 app.command("open")(open_paths)
+app.add_typer(keys, name="keys")
 
 
 def _version(*, value: bool) -> None:
