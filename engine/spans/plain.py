@@ -12,10 +12,12 @@ from collections.abc import Sequence
 import ahocorasick
 
 from engine.findings import UNWATCHED, Watch
-from engine.spans.search import HIT_CAP
 
 _OTHER = re.compile(r"[\W_]+")
 WATCH_HITS = 20_000
+
+HIT_CAP = 500_000
+"""Hits in one pass of the automaton; it is then built again for what was not met yet."""
 
 
 def simplest(text: str) -> str:

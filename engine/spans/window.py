@@ -8,7 +8,7 @@ close together does not prove that they say the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +18,10 @@ from engine.spans.prepared import Ids, PreparedText
 
 FIRST_ANCHORS = 32
 ANCHOR_GROWTH = 4
-CHUNK = 1 << 15
-"""Places scanned in one step; bounds the memory of a span, and a full match ends the scan after its step."""
+FIRST_PART = 1 << 16
+"""Places of the text scanned before the first look at whether more is needed."""
+ROUND_SHARE = 16
+"""A round over more than this part of all places of the span's features costs more than looking at them all."""
 EXTRA_FEATURES = 4
 _NEVER = np.int32(2**31 - 1)
 
@@ -87,6 +89,7 @@ class WindowIndex:
         """Look round the rarest features first, and stop when no passage without them can be as good."""
         best = _Best()
         places = {number: int(self._bounds[number + 1] - self._bounds[number]) for number in wanted}
+        everywhere = sum(places.values())
         reach = sum(min(count, places[number]) for number, count in wanted.items())
         most = reach
         rarest = sorted(wanted, key=lambda number: (places[number], number))
@@ -98,8 +101,8 @@ class WindowIndex:
                 group.append(rarest[at])
                 anchors += places[rarest[at]]
                 at += 1
-            if anchors * 2 * width >= len(self._text.ids):
-                return self._scan_all(width, most)
+            if anchors * 2 * width * ROUND_SHARE >= everywhere:
+                return self._scan_all(wanted, width, most)
             self._scan_round(group, width, best)
             reach -= sum(min(wanted[number], places[number]) for number in group)
             budget *= ANCHOR_GROWTH
@@ -119,21 +122,41 @@ class WindowIndex:
         region = (shift + np.arange(len(shift))).astype(np.int32)
         self._score(region[self._need[self._text.ids[region]] > 0], width, best)
 
-    def _scan_all(self, width: int, most: int) -> _Best:
-        """Score every passage from the left, until one holds all that the text can give."""
+    def _scan_all(self, wanted: Mapping[int, int], width: int, most: int) -> _Best:
+        """Score every passage from the left in growing parts, until one holds all that the text can give."""
         best = _Best()
-        for places in self._chunks(width):
-            self._score(places, width, best)
-            if best.score == most:
-                break
+        start, step = 0, FIRST_PART
+        while start < len(self._text.ids) and best.score < most:
+            self._scan_part(wanted, width, (start, start + step), best)
+            start, step = start + step, step * ANCHOR_GROWTH
         return best
 
-    def _chunks(self, width: int) -> Iterator[npt.NDArray[np.int32]]:
-        step = max(CHUNK, 4 * width)
-        for start in range(0, len(self._text.ids), step):
-            lead = max(0, start - width + 1)
-            part = self._text.ids[lead : start + step]
-            yield (np.flatnonzero(self._need[part]) + lead).astype(np.int32)
+    def _scan_part(self, wanted: Mapping[int, int], width: int, part: tuple[int, int], best: _Best) -> None:
+        """Score the passages that end in a part of the text.
+
+        A place that follows the wanted number of its kind within one passage changes no score, which leaves few events
+        in a text that repeats itself.
+        """
+        events: list[Ids] = []
+        reach = (part[0] - width + 1, part[1])
+        for number, wish in wanted.items():
+            places = self._order[self._bounds[number] : self._bounds[number + 1]]
+            first, last = np.searchsorted(places, reach)
+            places = places[first:last]
+            count = min(wish, len(places))
+            fresh = np.flatnonzero(places[count:] - places[: len(places) - count] >= width)
+            events += [2 * places[:count] + 1, 2 * places[count:][fresh] + 1]
+            events += [2 * (places[fresh] + width), 2 * (places[len(places) - count :] + width)]
+        every = np.concatenate(events)
+        if not len(every):
+            return
+        every.sort()
+        rises = every & 1
+        rises *= 2
+        rises -= 1
+        scores = np.cumsum(rises, dtype=np.int32)
+        at = int(np.argmax(scores))
+        best.see(int(scores[at]), int(every[at]) >> 1)
 
     def _score(self, places: npt.NDArray[np.int32], width: int, best: _Best) -> None:
         """Score the passages that end at the given places of wanted features, all there are round the ones meant.

@@ -73,7 +73,7 @@ def _ranges(keep: Callable[[str, str], bool]) -> str:
 
 @cache
 def _wide_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return the pattern of folding clusters and of words for text beyond ASCII; built once, about half a second."""
+    """Return the pattern of folding clusters and of words for text beyond ASCII; built once, under a second."""
     extend = _ranges(lambda _, category: category in {"Mn", "Mc", "Me", "Cf"}) + "\u1160-\u11ff\uff9e\uff9f"
     marks = _ranges(lambda _, category: category[0] == "M")
     letters = _ranges(lambda char, category: category[0] in "LMN" and _IS_UNSPACED.match(char) is None)
