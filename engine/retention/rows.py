@@ -34,6 +34,8 @@ class Row:
     in_block: bool = False
     carried_from_block: bool = False
     """In the body, and in the block of the round before: the compactor may only have copied it from there."""
+    bounded: bool = False
+    """The text that was judged may not be all that the model saw."""
     flags: tuple[Flag, ...] = ()
     found_in: tuple[FoundIn, ...] = ()
 
@@ -89,8 +91,8 @@ def facts_of(sessions: Iterable[SessionAudit]) -> tuple[RoundFacts, ...]:
         RoundFacts(
             session.session,
             session.compactor,
-            session.method,
-            session.model,
+            each.method,
+            each.model,
             each.index,
             each.words_before,
             each.words_after,
@@ -103,11 +105,10 @@ def facts_of(sessions: Iterable[SessionAudit]) -> tuple[RoundFacts, ...]:
 
 
 def _rows(session: SessionAudit, each: RoundAudit) -> Iterator[Row]:
-    head = (session.session, session.compactor, session.method, session.model, each.index)
+    head = (session.session, session.compactor, each.method, each.model, each.index)
     judged = {entry.pin.id: entry for entry in each.audit.spans} if each.audit else {}
-    for pin in session.snapshot.judged():
-        if session.entered.get(pin.id, 0) >= each.index:
-            continue
+    before = _in_block(session, each.index - 1)
+    for pin in session.pins_in(each.index):
         found = judged.get(pin.id)
         if found is None:
             yield Row(*head, pin.id, pin.text, pin.cls, pin.critical, None)
@@ -123,6 +124,16 @@ def _rows(session: SessionAudit, each: RoundAudit) -> Iterator[Row]:
             window.found if window else 0,
             window.total if window else 0,
             found.in_block,
+            carried_from_block=found.body is Verdict.PRESERVED and pin.id in before,
+            bounded=bool(each.bounded),
             flags=found.evidence.flags,
             found_in=found.evidence.found_in,
         )
+
+
+def _in_block(session: SessionAudit, number: int) -> frozenset[str]:
+    """Return the pins that the block of a round carried."""
+    for each in session.rounds:
+        if each.index == number and each.audit is not None:
+            return frozenset(entry.pin.id for entry in each.audit.spans if entry.in_block)
+    return frozenset()

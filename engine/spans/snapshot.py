@@ -178,7 +178,9 @@ def pin(text: str, *, role: SourceRole = SourceRole.OPERATOR, profile: Profile =
     check_limits([text])
     made = make_pin(text, role, by_hand=True, profile=profile)
     if isinstance(made, Code):
-        raise RefusedError(made.name, made.sentence.rstrip(".").lower(), hint="pin a text that holds words")
+        raise RefusedError(
+            made.name, made.sentence[0].lower() + made.sentence[1:].rstrip("."), hint="pin a text that holds words"
+        )
     return made
 
 
