@@ -27,6 +27,7 @@ from engine.cli.pin import pin
 from engine.cli.rounds import rounds
 from engine.cli.seal import seal
 from engine.cli.selftest import selftest
+from engine.cli.spans import spans
 from engine.cli.verify import verify
 from engine.errors import EXIT_USAGE, WinnowError
 
@@ -45,6 +46,7 @@ for command in (demo, verify, check, rounds, seal, pin, selftest):
     app.command()(command)
 app.command("open")(open_paths)
 app.add_typer(keys, name="keys")
+app.add_typer(spans, name="spans")
 
 
 def _version(*, value: bool) -> None:
