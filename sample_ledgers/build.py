@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sample_ledgers import chains, lies, sessions
+from sample_ledgers import chains, decay, lies, sessions
 from sample_ledgers.rows import Files, json_file
 
 HERE = Path(__file__).parent
@@ -120,9 +120,29 @@ SAMPLES: dict[str, Sample] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Sessions without a ledger, to be looked at together, and the verdicts stated by hand."""
+
+    make: Callable[[], Files]
+    why: str
+    expected: Callable[[], dict[str, Any]]
+
+
+STUDIES: dict[str, Study] = {
+    "rules_over_rounds_fails": Study(
+        decay.rules_over_rounds,
+        "Fourteen rules over five rounds in three sessions of two compactors. Most decay, some come back, some are "
+        "carried by a re-injected block alone.",
+        decay.expected,
+    )
+}
+FOLDERS = (*SAMPLES, *STUDIES)
+
+
 def files_of(name: str) -> Files:
     """Return every file of a sample folder."""
-    sample = SAMPLES[name]
+    sample = SAMPLES.get(name) or STUDIES[name]
     title = name.rpartition("_")[0].replace("_", " ")
     made = sample.make()
     shown = "".join(f"    winnow {command}\n" for command in commands_of(made))
@@ -132,6 +152,8 @@ def files_of(name: str) -> Files:
 
 def commands_of(files: Files) -> tuple[str, ...]:
     """Return the commands that show a sample, as typed in its folder after the program's name."""
+    if "receipts.jsonl" not in files:
+        return (f"spans audit {' '.join(sorted(files))}",)
     pin = " --pin receipts.pin" if "receipts.pin" in files else ""
     commands = [f"verify receipts.jsonl{pin}"]
     if "session.jsonl" in files:
@@ -147,7 +169,7 @@ def commands_of(files: Files) -> tuple[str, ...]:
 
 def build(folder: Path = HERE) -> None:
     """Write every sample below a folder."""
-    for name in SAMPLES:
+    for name in FOLDERS:
         place = folder / name
         place.mkdir(parents=True, exist_ok=True)
         for file, data in files_of(name).items():
@@ -157,7 +179,7 @@ def build(folder: Path = HERE) -> None:
 def differences(folder: Path = HERE) -> list[str]:
     """Return what differs between the folders on disk and a fresh build; empty when nothing does."""
     found = []
-    for name in SAMPLES:
+    for name in FOLDERS:
         made = files_of(name)
         place = folder / name
         there = {p.name: p.read_bytes() for p in place.iterdir()} if place.is_dir() else {}
@@ -167,7 +189,7 @@ def differences(folder: Path = HERE) -> list[str]:
 
 def copy_to(folder: Path) -> Path:
     """Copy the samples of this package into a folder (the inputs only) and return it."""
-    for name in SAMPLES:
+    for name in FOLDERS:
         place = folder / name
         place.mkdir(parents=True, exist_ok=True)
         for file in sorted((HERE / name).iterdir()):

@@ -15,7 +15,7 @@ from engine.findings import UNWATCHED, Watch
 from engine.spans.classify import SourceRole, SpanClass, classify, looks_like_rule
 from engine.spans.snapshot import BYTE_LIMIT, SPAN_LIMIT
 from engine.transcripts.item import Kind, Role
-from engine.transcripts.rounds import Transcript
+from engine.transcripts.rounds import CompactionRound, Transcript
 
 _ROLES = {Role.SYSTEM: SourceRole.SYSTEM, Role.DEVELOPER: SourceRole.DEVELOPER, Role.USER: SourceRole.USER}
 _FRAMES = (
@@ -59,16 +59,24 @@ def propose(transcript: Transcript) -> tuple[Proposed, ...]:
 
 def _proposed(transcript: Transcript) -> Iterator[Proposed]:
     first_round: dict[str, int] = {}
+    made: set[str] = set()
     for number, each in enumerate(transcript.rounds):
         for key in each.pre.keys:
             first_round.setdefault(key, number)
+        made |= _introduced(transcript, each)
     for key, item in transcript.items.items():
         role = _ROLES.get(item.role)
-        if role is None or item.kind is not Kind.PROMPT:
+        if role is None or item.kind is not Kind.PROMPT or key in made:
             continue
         entered = first_round.get(key, len(transcript.rounds))
         for text, framed in lines_of(item.text):
             yield Proposed(text, SourceRole.TOOL if framed else role, key, item.place.line, entered)
+
+
+def _introduced(transcript: Transcript, each: CompactionRound) -> set[str]:
+    """Return the items that a compaction brought in: what a compactor writes in the user's name is not the user's."""
+    before = {transcript.items[key].digest for key in each.pre.keys}
+    return {key for key in each.post.keys if transcript.items[key].digest not in before}
 
 
 def lines_of(text: str) -> Iterator[tuple[str, bool]]:

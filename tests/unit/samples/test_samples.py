@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from engine.findings import Result
+from engine.lines.source import FileSource
 from engine.review import review
-from sample_ledgers.build import HERE, SAMPLES, copy_to, differences
+from engine.spans.session import audit_session
+from engine.transcripts.reader import read_transcript
+from sample_ledgers.build import FOLDERS, HERE, SAMPLES, STUDIES, copy_to, differences
 
 VERDICTS = {"holds", "fails", "bounded"}
 
@@ -17,7 +20,7 @@ VERDICTS = {"holds", "fails", "bounded"}
 def test_the_folders_are_as_built() -> None:
     """A fresh build differs nowhere, and no folder is left over."""
     assert differences() == []
-    assert {p.name for p in HERE.iterdir() if p.is_dir() and p.name != "__pycache__"} == set(SAMPLES)
+    assert {p.name for p in HERE.iterdir() if p.is_dir() and p.name != "__pycache__"} == set(FOLDERS)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -43,3 +46,23 @@ def test_the_name_says_the_worst_answer(name: str) -> None:
     word = name.rpartition("_")[2]
     assert word in VERDICTS
     assert (word == "fails") == (worst == "FAILS")
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_each_rule_of_a_study_gets_its_verdicts(name: str) -> None:
+    """Session by session, rule by rule, round by round: verdict, class and block are the ones written by hand."""
+    expected = json.loads((HERE / name / "expected.json").read_text(encoding="utf-8"))
+    for file, rules in expected.items():
+        audited = audit_session(read_transcript(FileSource(HERE / name / file)))
+        assert {pin.text: [pin.cls.value, pin.critical] for pin in audited.snapshot.judged()} == {
+            text: [rule["class"], rule["critical"]] for text, rule in rules.items()
+        }
+        for each in audited.rounds:
+            assert each.audit is not None
+            seen = {span.pin.text: (span.body.value, span.in_block) for span in each.audit.spans}
+            for text, rule in rules.items():
+                verdict, block = rule["rounds"][each.index - 1], rule["in_block"][each.index - 1]
+                assert seen.get(text) == (None if verdict is None else (verdict, block)), (file, each.index, text)
+        assert [pin.text for pin in audited.snapshot.pins if pin.id in audited.snapshot.uncovered] == [
+            "You must never share the vault code."
+        ]

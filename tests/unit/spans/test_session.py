@@ -102,6 +102,21 @@ def test_the_summary_is_judged_apart_from_the_kept_tail() -> None:
     assert (span.body, span.evidence.found_in) == (Verdict.PRESERVED, (FoundIn.KEPT_TAIL,))
 
 
+def test_what_a_compaction_brought_in_is_not_the_operators() -> None:
+    """A summary in the user's name proposes no pin, nor does the compactor's own rule in it."""
+    made = CodexSession()
+    made.user(RULE)
+    made.event(
+        "compacted",
+        message="",
+        replacement_history=[codex_message("user", "Rule: the summary's own."), codex_message("user", RULE)],
+    )
+    made.says("on")
+    made.event("compacted", message="", replacement_history=[codex_message("user", "Rule: the summary's own.")])
+    done = audit_session(made.read())
+    assert [each.text for each in done.snapshot.judged()] == [RULE]
+
+
 def test_a_rule_carried_by_a_block_is_no_merit_of_the_compactor() -> None:
     """In the block only: not kept, present. Copied from there into the next summary: kept, and marked as carried."""
     made = ClaudeSession()
