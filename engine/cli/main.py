@@ -24,6 +24,7 @@ from engine.cli.keys import keys
 from engine.cli.opening import open_paths
 from engine.cli.output import AnswerLostError, emit_json, finish, safe
 from engine.cli.pin import pin
+from engine.cli.retention import retention
 from engine.cli.rounds import rounds
 from engine.cli.seal import seal
 from engine.cli.selftest import selftest
@@ -42,7 +43,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (demo, verify, check, rounds, seal, pin, selftest):
+for command in (demo, verify, check, rounds, retention, seal, pin, selftest):
     app.command()(command)
 app.command("open")(open_paths)
 app.add_typer(keys, name="keys")

@@ -6,6 +6,7 @@ judged as if it were the text.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from engine.cli.progress import progress_line
@@ -13,9 +14,12 @@ from engine.errors import CannotLookError, LimitError, UsageError
 from engine.findings import Watch
 from engine.lines.source import FileSource
 from engine.lines.strict import parse_exact
+from engine.load import InputKind, discover, load_input
 from engine.spans.inline import read_snapshot
 from engine.spans.pinfile import HeldPins, read_pins
+from engine.spans.session import SessionAudit, audit_session
 from engine.spans.snapshot import Snapshot, snapshot
+from engine.transcripts.reader import read_transcript
 
 MAX_FILE = 64 * 1024 * 1024
 
@@ -82,3 +86,26 @@ def bytes_in(path: Path) -> bytes:
 def watched() -> Watch:
     """Return a watch that draws a line on a terminal."""
     return Watch(progress_line())
+
+
+def audited_sessions(
+    paths: Sequence[Path], held: HeldPins
+) -> tuple[tuple[SessionAudit, ...], tuple[tuple[Path, str], ...]]:
+    """Audit every session of the files and folders given.
+
+    What was named and cannot be read comes back with its reason, and so does a session in a folder; other files of a
+    folder are passed over.
+    """
+    files, notices = discover(paths)
+    done: list[SessionAudit] = []
+    unread = [(Path(finding.note), finding.code.sentence) for finding in notices]
+    for path in files:
+        if path not in paths and load_input(FileSource(path)).kind is not InputKind.TRANSCRIPT:
+            continue
+        try:
+            session = read_transcript(FileSource(path))
+        except (CannotLookError, UsageError) as error:
+            unread.append((path, str(error)))
+            continue
+        done.append(audit_session(session, held=held.pins, unpinned=held.unpinned, watch=watched()))
+    return tuple(done), tuple(unread)

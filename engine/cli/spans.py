@@ -17,6 +17,7 @@ from engine.cli.keys import signer_passphrase
 from engine.cli.opening import Workspace, default_workspace
 from engine.cli.output import emit_json, safe, say
 from engine.cli.span_input import (
+    audited_sessions,
     bytes_in,
     held_pins,
     refuse_other_snapshot,
@@ -30,20 +31,16 @@ from engine.cli.span_lines import audit_lines, counted, pin_line, session_json, 
 from engine.cli.verify import Json
 from engine.clock import utc_now
 from engine.control.custody import RecordedKeys
-from engine.errors import EXIT_CANNOT_LOOK, EXIT_FAILS, EXIT_HOLDS, CannotLookError, UsageError
+from engine.errors import EXIT_CANNOT_LOOK, EXIT_FAILS, EXIT_HOLDS, UsageError
 from engine.findings import Result, exit_code
-from engine.lines.source import FileSource
-from engine.load import discover
 from engine.signing.envelope import canonical
 from engine.spans.audit import Audit, audit
 from engine.spans.judge import Verdict
 from engine.spans.pinfile import PinStore
 from engine.spans.receipt import Occasion, check_receipt, make_receipt
 from engine.spans.reinject import Status, reinject
-from engine.spans.session import SessionAudit, audit_session
 from engine.spans.snapshot import Snapshot, pin, snapshot
 from engine.storage.files import atomic_write
-from engine.transcripts.reader import read_transcript
 
 spans = typer.Typer(help="Pin spans, judge what a compaction left of them, and put them back.", no_args_is_help=True)
 Pins = Annotated[Path | None, typer.Option(help="File of pins, JSON Lines.")]
@@ -185,17 +182,7 @@ def canonicaltext_in(taken: Snapshot) -> str:
 
 
 def _audit_sessions(paths: Sequence[Path], pins: Path | None, *, as_json: bool) -> None:
-    held = held_pins(pins)
-    files, notices = discover(paths)
-    done: list[SessionAudit] = []
-    unread: list[tuple[Path, str]] = [(Path(finding.field), finding.code.sentence) for finding in notices]
-    for path in files:
-        try:
-            session = read_transcript(FileSource(path))
-        except (CannotLookError, UsageError) as error:
-            unread.append((path, str(error)))
-            continue
-        done.append(audit_session(session, held=held.pins, unpinned=held.unpinned, watch=watched()))
+    done, unread = audited_sessions(paths, held_pins(pins))
     if as_json:
         listed = [{"path": str(path), "reason": reason} for path, reason in unread]
         emit_json("spans", {"sessions": [session_json(each) for each in done], "not_read": listed})

@@ -61,6 +61,8 @@ class SessionAudit:
     rounds: tuple[RoundAudit, ...]
     digest: str = ""
     """SHA-256 of the session's first file: what marks and receipts name the session by."""
+    size: int = 0
+    """Bytes of that file."""
     left_out_rules: int = 0
     """Lines that get a verdict or look like a rule and were left out, since a snapshot takes no more."""
     left_out_others: int = 0
@@ -100,6 +102,7 @@ def audit_session(
         places,
         (),
         transcript.sources[0].sha256,
+        transcript.sources[0].size,
         chosen.left_out_rules,
         chosen.left_out_others,
     )
