@@ -25,15 +25,37 @@ MAX_FILE = 64 * 1024 * 1024
 
 
 def snapshot_for(pins: Path | None, snapshot_file: Path | None, event: str) -> Snapshot:
-    """Return the snapshot given, or one of the pins given; raises `UsageError` for none and for both."""
+    """Return the snapshot given, or one of the pins given; raises `UsageError` for none and for both.
+
+    A snapshot may also be given as the file of pins.
+    """
     if (pins is None) == (snapshot_file is None):
         raise UsageError("AUDIT_WITHOUT_PINS", "expected --pins FILE or --snapshot FILE, and not both")
-    return snapshot_in(snapshot_file) if snapshot_file is not None else snapshot(event, (), held_pins(pins).pins)
+    if snapshot_file is not None:
+        return snapshot_in(snapshot_file)
+    kept = _snapshot_of_pins(pins)
+    return snapshot(event, (), held_pins(pins).pins) if kept is None else kept
 
 
 def held_pins(pins: Path | None) -> HeldPins:
-    """Return the pins of a file; none without one."""
-    return HeldPins() if pins is None else read_pins(bytes_in(pins), str(pins))
+    """Return the pins of a file, or those of a snapshot that get a verdict; none without a file."""
+    if pins is None:
+        return HeldPins()
+    kept = _snapshot_of_pins(pins)
+    return read_pins(bytes_in(pins), str(pins)) if kept is None else HeldPins(tuple(kept.judged()))
+
+
+def _snapshot_of_pins(pins: Path | None) -> Snapshot | None:
+    """Return the snapshot that stands in a file of pins; None for any other content, which `read_pins` judges."""
+    data = b"" if pins is None else bytes_in(pins)
+    if not data.lstrip().startswith(b"{") or b'"event_id"' not in data:
+        return None
+    try:
+        parsed = parse_exact(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        return None
+    is_one = parsed.problem is None and not parsed.duplicates and isinstance(parsed.value, dict)
+    return read_snapshot(parsed.value) if is_one and "event_id" in parsed.value else None
 
 
 def snapshot_in(path: Path) -> Snapshot:

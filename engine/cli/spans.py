@@ -105,17 +105,18 @@ def snapshot_command(
     event: Annotated[str, typer.Option(help="Event id.")],
     pins: Pins = None,
     out: Annotated[Path | None, typer.Option(help="File for the snapshot; printed otherwise.")] = None,
+    as_json: Json = False,
 ) -> None:
     """Pin the spans of a context before it is compacted; keep the snapshot, an audit needs it."""
     taken = snapshot(event, spans_in(file), held_pins(pins).pins)
     data = canonicaltext_in(taken)
-    if out is None:
-        say(data)
-        return
-    refuse_other_snapshot(out)
-    atomic_write(out, data.encode("utf-8") + b"\n")
-    counts = counted(taken)
-    say(f"{counts}; written to {safe(out, 400)}")
+    if out is not None:
+        refuse_other_snapshot(out)
+        atomic_write(out, data.encode("utf-8") + b"\n")
+    if as_json:
+        emit_json("spans", {"snapshot": taken.as_json(), "written": None if out is None else str(out)})
+    else:
+        say(data if out is None else f"{counted(taken)}; written to {safe(out, 400)}")
 
 
 @spans.command("reinject")

@@ -8,6 +8,7 @@ pin of the head is kept elsewhere.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -30,6 +31,8 @@ FILE_NAME = "control.jsonl"
 TEXT_LIMIT = 2_000
 """Characters of a name or reason; longer ones are refused, so that no row hides another."""
 MEMBERS_LIMIT = 64
+OBJECT_LIMIT = 65_536
+"""Bytes of what an act was done to, as JSON: the record names things, it does not hold them."""
 
 
 class Act(StrEnum):
@@ -116,12 +119,16 @@ class ControlLedger:
         """Append one act, synced before this returns.
 
         A torn end of an earlier own write is cut back first and gets its own row, so that nothing vanishes silently.
-        Raises `RefusedError` for texts that are too long or cannot be written, and what `append` raises.
+        Raises `RefusedError` for texts or objects that are too long or cannot be written and `CannotLookError` for a
+        folder that cannot be made, with nothing written; and what `append` raises.
         """
         _check_texts(actor=actor, result=result, reason=reason)
-        if len(subject) > MEMBERS_LIMIT:
-            raise RefusedError("CONTROL_TOO_MUCH", f"an act has at most {MEMBERS_LIMIT} members")
-        self.folder.mkdir(parents=True, exist_ok=True)
+        _check_object(subject)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            why = f"cannot make the folder: {error.strerror or error}"
+            raise CannotLookError("CONTROL_FOLDER", why, where=str(self.folder)) from error
         row = _row(act, actor, subject, result, reason, now)
         stored = append(self.path, row)
         if stored.cut_back:
@@ -149,6 +156,9 @@ class ControlLedger:
             hint = "open it on the Ledgers page; decisions recorded in it are not relied on"
             raise RefusedError("CONTROL_BROKEN", "the workspace's own record does not verify", where=where, hint=hint)
         if report.result is Result.COULD_NOT_LOOK and self.path.stat().st_size:
+            # A first act that was torn is none; the next one cuts it back.
+            if self.path.is_file() and is_own_torn_end(self.path):
+                return ()
             raise CannotLookError(
                 "CONTROL_UNREADABLE", "the workspace's own record cannot be read", where=str(self.path)
             )
@@ -183,6 +193,19 @@ def _check_texts(**texts: str) -> None:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
             raise RefusedError("CONTROL_TEXT_NOT_UTF8", "the text cannot be written as UTF-8", where=name) from error
+
+
+def _check_object(subject: Mapping[str, Any]) -> None:
+    if len(subject) > MEMBERS_LIMIT:
+        raise RefusedError("CONTROL_TOO_MUCH", f"an act has at most {MEMBERS_LIMIT} members", where="object")
+    try:
+        size = len(json.dumps(dict(subject)))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RefusedError(
+            "CONTROL_NOT_JSON", f"the object cannot be written as JSON: {error}", where="object"
+        ) from error
+    if size > OBJECT_LIMIT:
+        raise RefusedError("CONTROL_TOO_MUCH", f"an object has at most {OBJECT_LIMIT} bytes", where="object")
 
 
 def _control_row(number: int, line: bytes) -> ControlRow | None:

@@ -53,7 +53,7 @@ def mark(
     """Put a mark beside the verdict on the body, and return it.
 
     Raises `RefusedError`: MARK_NOT_NEEDED for a PRESERVED span, MARK_OTHER_SPAN when the verdict is of another pin,
-    MARK_WITHOUT_NAME, MARK_WITHOUT_REASON, MARK_TOO_LONG; and as the record does.
+    MARK_WITHOUT_NAME, MARK_WITHOUT_REASON, MARK_TOO_LONG; and as the record does. Nothing is written then.
     """
     if audited.pin.id != place.pin:
         raise RefusedError("MARK_OTHER_SPAN", "the verdict is of another span", where=place.pin)
@@ -62,9 +62,13 @@ def mark(
             "MARK_NOT_NEEDED", "the span is kept word for word; there is nothing to mark", where=place.pin
         )
     who, why = _texts(name, reason)
+    # A record that does not verify gets no mark: its rows are not relied on, so the mark would count nowhere.
+    control.rows()
     subject = {**place.as_json(), "verdict": audited.body.value}
-    control.record(Act.SPAN_MARK, actor=who, subject=subject, reason=why, now=now)
-    return marks_of(control)[place]
+    stored = control.record(Act.SPAN_MARK, actor=who, subject=subject, reason=why, now=now)
+    # The row just written, not the last word on the place: another reviewer may have spoken since.
+    row = next(each for each in control.rows((Act.SPAN_MARK,)) if each.chain == stored.chain)
+    return Mark(place, audited.body, row.actor, row.reason, row.ts, row.line)
 
 
 def unmark(control: ControlLedger, place: SpanPlace, *, name: str, reason: str, now: datetime) -> None:

@@ -1,14 +1,16 @@
 """How are pins set by hand kept, and what may stand in a file of pins?
 
 JSON Lines, one act a line: `{"pin": TEXT}` holds a text, `{"unpin": ID}` leaves one out; the last word on an id counts.
-A line may also be a bare JSON string, which is a text to pin. The file is replaced whole under a lock. It is a working
-list: nothing in it proves when a span was pinned (the workspace's record does).
+A line may also be a bare JSON string, which is a text to pin, and a file may be one JSON array of such strings. The
+file is replaced whole under a lock, with bytes that this module reads back. It is a working list: nothing in it proves
+when a span was pinned (the workspace's record does).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from engine.storage.files import LOCK_SUFFIX, FileLock, atomic_write
 
 _OVERHEAD = 4 * 1024 * 1024
 _SHOWN = 60
+_ID = re.compile(r"pin-[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,49 +40,78 @@ class HeldPins:
 def read_pins(data: bytes, name: str) -> HeldPins:
     """Read a file of pins.
 
-    Raises `RefusedError` with the line and field of what is no pin, `LimitError` past 5,000 pins or 2,000,000 bytes.
+    Raises `RefusedError` with the line and field of what is no pin, `LimitError` past 5,000 pins, 5,000 ids left out or
+    2,000,000 bytes of text.
     """
     if len(data) > BYTE_LIMIT + _OVERHEAD:
         raise LimitError("PINS_TOO_LONG", f"a file of pins has at most {BYTE_LIMIT} bytes of text", where=name)
     pins: dict[str, Pin] = {}
     left_out: dict[str, None] = {}
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        text, gone = _act(line, f"{name} line {number}")
+    for where, text, gone in _array(data, name) if data.lstrip().startswith(b"[") else _lines(data, name):
         if gone:
             pins.pop(gone, None)
             left_out[gone] = None
-            continue
-        made = _pinned(text, f"{name} line {number}")
-        left_out.pop(made.id, None)
-        pins[made.id] = made
-        if len(pins) > SPAN_LIMIT:
-            raise LimitError("TOO_MANY_SPANS", f"at most {SPAN_LIMIT} pins are taken", where=f"{name} line {number}")
+        else:
+            made = _pinned(text, where)
+            left_out.pop(made.id, None)
+            pins[made.id] = made
+        if max(len(pins), len(left_out)) > SPAN_LIMIT:
+            raise LimitError("TOO_MANY_SPANS", f"at most {SPAN_LIMIT} pins are taken, or left out", where=where)
     check_limits([each.text for each in pins.values()])
     return HeldPins(tuple(pins.values()), tuple(left_out))
 
 
+def _lines(data: bytes, name: str) -> Iterator[tuple[str, str, str]]:
+    """Yield for each line that is not blank its place, and the text to pin or the id to leave out."""
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if line.strip():
+            where = f"{name} line {number}"
+            yield where, *_act(line, where)
+
+
+def _array(data: bytes, name: str) -> Iterator[tuple[str, str, str]]:
+    """Yield for each text of a JSON array its place, the text, and no id."""
+    for number, text in enumerate(_parsed(data, name)):
+        where = f"{name} [{number}]"
+        if not isinstance(text, str):
+            raise _no_pin(where, "expected a text")
+        yield where, text, ""
+
+
 def _act(line: bytes, where: str) -> tuple[str, str]:
     """Return the text to pin, or the id to leave out."""
-    try:
-        parsed = parse_exact(line.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise _no_pin(where, "it is not UTF-8") from error
-    if parsed.problem is not None or parsed.duplicates:
-        raise _no_pin(where, "it is not one JSON value without repeated names")
-    match parsed.value:
+    value = _parsed(line, where)
+    match value:
         case str(text):
             return text, ""
         case {"pin": str(text), **rest} if not rest:
             return text, ""
-        case {"unpin": str(gone), **rest} if not rest and gone:
-            return "", gone
+        case {"unpin": str(gone), **rest} if not rest:
+            return "", _checked_id(gone, where)
         case dict():
-            other = next((str(key) for key in parsed.value if key not in {"pin", "unpin"}), None)
+            other = next((str(key) for key in value if key not in {"pin", "unpin"}), None)
             raise _no_pin(where, f"unknown field {other[:_SHOWN]!r}" if other else "expected a text in pin or unpin")
         case _:
             raise _no_pin(where, "expected a JSON string or an object with pin or unpin")
+
+
+def _parsed(data: bytes, where: str) -> Any:
+    try:
+        parsed = parse_exact(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise _no_pin(where, "it is not UTF-8") from error
+    if parsed.problem is not None or parsed.duplicates:
+        raise _no_pin(where, "it is not one JSON value without repeated names")
+    return parsed.value
+
+
+def _checked_id(pin_id: str, where: str) -> str:
+    """Return the id of a pin; anything else would be written and then be refused, or match nothing unnoticed."""
+    if _ID.fullmatch(pin_id) is None:
+        raise RefusedError(
+            "NOT_A_PIN_ID", "expected pin- and 16 hex digits", where=where, hint="winnow spans audit --json lists ids"
+        )
+    return pin_id
 
 
 def _pinned(text: str, where: str) -> Pin:
@@ -118,8 +150,11 @@ class PinStore:
         return made
 
     def leave_out(self, pin_ids: Iterable[str]) -> None:
-        """Leave pins out of every audit of this workspace, also those that a session proposes."""
-        gone = tuple(dict.fromkeys(pin_ids))
+        """Leave pins out of every audit of this workspace, also those that a session proposes.
+
+        Raises `RefusedError` (NOT_A_PIN_ID) for what is no id of a pin; then none is left out.
+        """
+        gone = tuple(dict.fromkeys(_checked_id(each, "unpin") for each in pin_ids))
         self._change(
             lambda held: HeldPins(
                 tuple(each for each in held.pins if each.id not in gone), (*_without(held.unpinned, set(gone)), *gone)
@@ -130,14 +165,20 @@ class PinStore:
         """Let a pin that was left out be proposed again."""
         self._change(lambda held: HeldPins(held.pins, _without(held.unpinned, {pin_id})))
 
-    def _change(self, change: Any) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+    def _change(self, change: Callable[[HeldPins], HeldPins]) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            why = f"cannot make the folder: {error.strerror or error}"
+            raise CannotLookError("PINS_FOLDER", why, where=str(self.path.parent)) from error
         with FileLock(self.path.with_name(self.path.name + LOCK_SUFFIX)):
-            after: HeldPins = change(self.load())
-            check_limits([each.text for each in after.pins])
+            after = change(self.load())
             acts: list[dict[str, str]] = [{"unpin": each} for each in after.unpinned]
             acts += [{"pin": each.text} for each in after.pins]
-            atomic_write(self.path, "".join(json.dumps(act, ensure_ascii=False) + "\n" for act in acts).encode("utf-8"))
+            data = "".join(json.dumps(act, ensure_ascii=False) + "\n" for act in acts).encode("utf-8")
+            # What could not be read back would lock its owner out of every pin: it is refused before it is written.
+            read_pins(data, self.path.name)
+            atomic_write(self.path, data)
 
 
 def _joined(held: tuple[Pin, ...], made: tuple[Pin, ...]) -> tuple[Pin, ...]:

@@ -170,10 +170,10 @@ def _round(transcript: Transcript, each: CompactionRound, taken: Snapshot, watch
     text = transcript.post_text(each)
     try:
         made = audit(taken, text, tail_start=_tail_start(transcript, each), watch=watch)
+        summary = transcript.items.get(each.summary_key) if each.summary_key else None
+        alone = audit(taken, summary.text, watch=watch) if summary and summary.text and summary.text != text else None
     except LimitError as error:
         return replace(bare, why_not=error.message)
-    summary = transcript.items.get(each.summary_key) if each.summary_key else None
-    alone = audit(taken, summary.text, watch=watch) if summary and summary.text and summary.text != text else None
     bounded = _reasons(each.post) or "this side is partial" if each.post.state is SideState.PARTIAL else ""
     return replace(bare, audit=made, summary=alone, block_words=len(made.split.block.split()), bounded=bounded)
 

@@ -102,7 +102,10 @@ def test_a_receipt_without_texts_holds_none(folder: Path) -> None:
         (("audit", "--post", "post.txt", "--pins", "post.txt"), EXIT_FAILS, "line 1"),
         (("audit", "--post", "post.txt", "--snapshot", "edited.json"), EXIT_FAILS, "pins[0]"),
         (("audit", "--post", "post.txt", "--snapshot", "post.txt"), EXIT_CANNOT_LOOK, "one JSON object"),
+        (("audit", "--post", "post.txt", "--pins", "edited.json"), EXIT_FAILS, "pins[0]"),
+        (("audit", "--post", "post.txt", "--pins", "numbers.json"), EXIT_FAILS, "numbers.json [1]"),
         (("pin", "…!"), EXIT_FAILS, "no word"),
+        (("pin", "fine words", "--pins", "post.txt/pins.jsonl"), EXIT_CANNOT_LOOK, "cannot make the folder"),
         (("snapshot", "numbers.json", "--event", "e"), EXIT_CANNOT_LOOK, "spans[1]"),
         (("snapshot", "many.txt", "--event", "e"), EXIT_CANNOT_LOOK, "5001"),
         (("snapshot", "context.txt", "--event", "e", "--out", "post.txt"), EXIT_CANNOT_LOOK, "one JSON object"),
@@ -125,6 +128,26 @@ def test_bad_input_is_refused_by_name(
     assert (answer.code, told in answer.err + answer.out) == (code, True), answer
     assert "Traceback" not in answer.err
     assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
+def test_a_file_of_pins_may_be_an_array_or_a_snapshot(folder: Path) -> None:
+    """All three forms give the same verdicts; a snapshot brings its own event and digest along."""
+    (folder / "array.json").write_text(json.dumps([RULE, "[fact] The host is db-3."]))
+    by_snapshot = spans("audit", "--snapshot", folder / "snap.json", "--post", folder / "post.txt", "--json").json
+    as_pins = spans("audit", "--pins", folder / "snap.json", "--post", folder / "post.txt", "--json").json
+    array = spans("audit", "--pins", folder / "array.json", "--post", folder / "post.txt", "--json").json
+    assert as_pins == by_snapshot
+    assert as_pins["event_id"] == "evt-1"
+    assert [each["verdict"] for each in array["spans"]] == [each["verdict"] for each in by_snapshot["spans"]]
+
+
+def test_a_snapshot_is_answered_as_json(folder: Path) -> None:
+    """The snapshot stands in the answer as in the file, and the answer says where it went."""
+    out = folder / "again.json"
+    answer = spans("snapshot", folder / "context.txt", "--event", "evt-1", "--out", out, "--json").json
+    assert (answer["schema"], answer["written"]) == ("winnow:spans:v1", str(out))
+    assert answer["snapshot"] == json.loads(out.read_text()) == json.loads((folder / "snap.json").read_text())
+    assert spans("snapshot", folder / "context.txt", "--event", "evt-1", "--json").json["written"] is None
 
 
 def test_a_foreign_or_edited_receipt_puts_nothing_back(folder: Path) -> None:

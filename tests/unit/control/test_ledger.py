@@ -6,10 +6,11 @@ import json
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from engine.control.ledger import TEXT_LIMIT, Act, ControlLedger
+from engine.control.ledger import OBJECT_LIMIT, TEXT_LIMIT, Act, ControlLedger
 from engine.errors import CannotLookError, RefusedError
 from engine.findings import Result
 from engine.ledger.append import append
@@ -80,9 +81,14 @@ def test_rows_of_others_are_no_acts(tmp_path: Path) -> None:
         ({"reason": "x" * (TEXT_LIMIT + 1)}, "CONTROL_TEXT_TOO_LONG"),
         ({"reason": "\ud800"}, "CONTROL_TEXT_NOT_UTF8"),
         ({"subject": {str(number): 1 for number in range(65)}}, "CONTROL_TOO_MUCH"),
+        ({"subject": {"text": "x" * OBJECT_LIMIT}}, "CONTROL_TOO_MUCH"),
+        ({"subject": {"a": [["x" * 40_000], ["y" * 40_000]]}}, "CONTROL_TOO_MUCH"),
+        ({"subject": {"a": object()}}, "CONTROL_NOT_JSON"),
+        ({"subject": {"a": "\ud800"}}, "record_lone_surrogate"),
+        ({"subject": {"a": float("nan")}}, "record_not_finite"),
     ],
 )
-def test_hostile_texts_are_refused_and_nothing_is_written(tmp_path: Path, texts: dict[str, str], code: str) -> None:
+def test_hostile_texts_are_refused_and_nothing_is_written(tmp_path: Path, texts: dict[str, Any], code: str) -> None:
     """Length and encoding are checked before the file is touched."""
     control = ControlLedger(tmp_path)
     with pytest.raises(RefusedError) as seen:
@@ -131,6 +137,38 @@ def test_an_own_torn_end_is_cut_back_and_recorded(tmp_path: Path) -> None:
     assert [row.act for row in rows] == [Act.PIN, Act.PIN, Act.TORN_END_CUT]
     assert rows[2].object["bytes"] == 20
     assert control.verify().result is Result.HOLDS
+
+
+def test_a_torn_first_act_is_no_act(tmp_path: Path) -> None:
+    """When nothing but a torn own write stands there, nothing was done yet, and the next act is the first."""
+    control = ControlLedger(tmp_path)
+    torn, stuck = FailAt("append.write", room=20), FailAt("append.take_back", 5, forever=True)
+    fails = FailAt("append.write", 5, nth=2)
+
+    def all_three(step: str) -> int | None:
+        stuck(step)
+        fails(step)
+        return torn(step)
+
+    with listening(all_three), pytest.raises(OutcomeUnknownError):
+        record(control)
+    assert (torn.fired, fails.fired, control.path.stat().st_size) == (1, True, 20)
+    assert control.rows() == ()
+    record(control, 2)
+    assert [row.act for row in control.rows()] == [Act.PIN, Act.TORN_END_CUT]
+    (tmp_path / "foreign").mkdir()
+    foreign = ControlLedger(tmp_path / "foreign")
+    foreign.path.write_bytes(b'{"schema":')
+    with pytest.raises(CannotLookError):
+        foreign.rows()
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    """A file stands where the workspace should be."""
+    (tmp_path / "taken").write_text("x")
+    with pytest.raises(CannotLookError) as seen:
+        record(ControlLedger(tmp_path / "taken"))
+    assert seen.value.code == "CONTROL_FOLDER"
 
 
 def test_a_folder_in_place_of_the_record_is_refused(tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from engine.control.ledger import Act, ControlLedger
 from engine.errors import RefusedError
-from engine.ledger.append import append
+from engine.ledger.append import Appended, append
 from engine.spans.audit import SpanAudit, audit
 from engine.spans.judge import Verdict
 from engine.spans.marks import SpanPlace, mark, marks_of, unmark
@@ -93,3 +94,31 @@ def test_rows_that_are_no_marks_are_passed_over(tmp_path: Path) -> None:
         control.record(Act.SPAN_MARK, actor="tess", subject=subject, reason="why", now=NOW)
     append(control.path, {"act": "span_mark", "object": {**good, "verdict": "LOST"}})
     assert marks_of(control) == {}
+
+
+def test_a_broken_record_gets_no_mark(tmp_path: Path) -> None:
+    """The refusal comes before the row, so nothing is changed."""
+    control = ControlLedger(tmp_path)
+    mark(control, place_of(LOST), LOST, name="tess", reason="one", now=NOW)
+    control.path.write_bytes(control.path.read_bytes().replace(b"tess", b"mira"))
+    before = control.path.read_bytes()
+    with pytest.raises(RefusedError) as seen:
+        mark(control, place_of(LOST), LOST, name="tess", reason="two", now=NOW)
+    assert (seen.value.code, control.path.read_bytes()) == ("CONTROL_BROKEN", before)
+
+
+def test_a_mark_is_the_row_that_was_written_even_if_another_speaks_next(tmp_path: Path) -> None:
+    """A second reviewer takes the mark back between its writing and its reading: the first still gets an answer."""
+
+    class Hasty(ControlLedger):
+        """A record on which somebody else acts right after each mark."""
+
+        def record(self, act: Act, **said: Any) -> Appended:
+            """Record the act, then take the mark back."""
+            stored = ControlLedger.record(self, act, **said)
+            unmark(ControlLedger(self.folder), place_of(LOST), name="mira", reason="no", now=NOW)
+            return stored
+
+    made = mark(Hasty(tmp_path), place_of(LOST), LOST, name="tess", reason="one", now=NOW)
+    assert (made.name, made.line) == ("tess", 1)
+    assert marks_of(ControlLedger(tmp_path)) == {}

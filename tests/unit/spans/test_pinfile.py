@@ -43,7 +43,11 @@ def test_pins_come_back_in_order(tmp_path: Path) -> None:
         (b'{"pin": "x", "more": 1}', "NOT_A_PIN", "'more'"),
         (b'{"pin": "x", "pin": "y"}', "NOT_A_PIN", "repeated names"),
         (b"[1]", "NOT_A_PIN", "JSON string"),
-        (b'{"unpin": ""}', "NOT_A_PIN", "expected a text"),
+        (b'{"unpin": ""}', "NOT_A_PIN_ID", "16 hex digits"),
+        (b'{"unpin": "pin-zz"}', "NOT_A_PIN_ID", "16 hex digits"),
+        (b'{"unpin": "\\ud800"}', "NOT_A_PIN_ID", "16 hex digits"),
+        (b'{"unpin": 7}', "NOT_A_PIN", "expected a text"),
+        (b'{"pin": "x", "unpin": "y"}', "NOT_A_PIN", "expected a text"),
         (b"\xff\xfe", "NOT_A_PIN", "UTF-8"),
         (b'"---"', "UNPINNABLE", "no word"),
         (b'""', "UNPINNABLE", "no word"),
@@ -72,6 +76,59 @@ def test_limits_are_those_of_a_snapshot() -> None:
     assert long.value.code in {"SPANS_TOO_LONG", "PINS_TOO_LONG"}
     with pytest.raises(LimitError):
         read_pins(b" " * 7_000_000, "p")
+
+
+def test_an_array_of_texts_is_a_file_of_pins() -> None:
+    """Every text is pinned, whatever its class; what is no text is refused with its place."""
+    held = read_pins(b' [\n"Safety: never deploy without approval.",\n"The host is db-3."]\n', "p")
+    assert [(each.text, each.cls) for each in held.pins] == [
+        (RULE, SpanClass.INVARIANT),
+        ("The host is db-3.", SpanClass.FACT),
+    ]
+    assert read_pins(b"[]", "p") == HeldPins()
+    for data, code, where in (
+        (b'["fine words", 7]', "NOT_A_PIN", "p [1]"),
+        (b'["fine words", "---"]', "UNPINNABLE", "p [1]"),
+        (b'["a"]\n["b"]', "NOT_A_PIN", "p"),
+        (b"[" * 100_000, "NOT_A_PIN", "p"),
+        (b"[\xff]", "NOT_A_PIN", "p"),
+    ):
+        with pytest.raises(RefusedError) as seen:
+            read_pins(data, "p")
+        assert (seen.value.code, seen.value.where) == (code, where)
+
+
+@pytest.mark.parametrize(
+    "gone", ["", "pin-", "x" * 7_000_000, "\ud800", "pin-0000000000000000\n", "PIN-0000000000000000"]
+)
+def test_what_is_no_id_is_not_left_out(tmp_path: Path, gone: str) -> None:
+    """It would be written and then be refused at every reading, so that no pin could be read again."""
+    store = PinStore(tmp_path / "pins.jsonl")
+    store.hold([RULE])
+    before = store.path.read_bytes()
+    with pytest.raises(RefusedError) as seen:
+        store.leave_out(["pin-0000000000000000", gone])
+    assert (seen.value.code, store.path.read_bytes()) == ("NOT_A_PIN_ID", before)
+
+
+def test_what_could_not_be_read_back_is_not_written(tmp_path: Path) -> None:
+    """Text that JSON spells six times as long, and more ids than are read: refused, and the pins stay readable."""
+    store = PinStore(tmp_path / "pins.jsonl")
+    held = store.hold([RULE])
+    with pytest.raises(LimitError) as long:
+        store.hold(["word " + "\x01" * 1_900_000])
+    with pytest.raises(LimitError) as many:
+        store.leave_out(f"pin-{number:016x}" for number in range(SPAN_LIMIT + 1))
+    assert (long.value.code, many.value.code) == ("PINS_TOO_LONG", "TOO_MANY_SPANS")
+    assert store.load() == HeldPins(held)
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    """A file stands where the folder should be."""
+    (tmp_path / "taken").write_text("x")
+    with pytest.raises(CannotLookError) as seen:
+        PinStore(tmp_path / "taken" / "pins.jsonl").hold([RULE])
+    assert seen.value.code == "PINS_FOLDER"
 
 
 def test_a_refused_text_changes_nothing(tmp_path: Path) -> None:

@@ -200,6 +200,23 @@ def test_equal_lines_count_once_and_the_operators_goes_first() -> None:
     assert [each.role for each in chosen.lines] == [SourceRole.USER]
 
 
+def test_a_round_with_too_long_a_text_is_unverifiable_and_the_next_is_judged() -> None:
+    """The limit is the reason; it is no loss and stops nothing."""
+    made = ClaudeSession()
+    made.user("u1", RULE)
+    made.says("a1", "yes")
+    made.boundary("b1")
+    made.summary("s1", f"{RULE} " + "word " * 400_001)
+    made.user("u2", "go on")
+    made.says("a2", "yes")
+    made.boundary("b2")
+    made.summary("s2", f"Summary. {RULE}")
+    first, second = audit_session(made.read()).rounds
+    assert (first.audit, "2000000" in first.why_not) == (None, True)
+    assert second.audit is not None
+    assert [each.verdict for each in second.audit.spans] == [Verdict.PRESERVED]
+
+
 def test_an_audit_of_a_session_can_be_stopped() -> None:
     """The caller's wish is heard."""
     with pytest.raises(CancelledError):
