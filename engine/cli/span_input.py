@@ -19,7 +19,7 @@ from engine.spans.inline import read_snapshot
 from engine.spans.pinfile import HeldPins, read_pins
 from engine.spans.session import SessionAudit, audit_session
 from engine.spans.snapshot import Snapshot, snapshot
-from engine.transcripts.reader import read_transcript
+from engine.transcripts.reader import choose_reader, read_transcript
 
 MAX_FILE = 64 * 1024 * 1024
 
@@ -115,14 +115,15 @@ def audited_sessions(
 ) -> tuple[tuple[SessionAudit, ...], tuple[tuple[Path, str], ...]]:
     """Audit every session of the files and folders given.
 
-    What was named and cannot be read comes back with its reason, and so does a session in a folder; other files of a
-    folder are passed over.
+    What was named and cannot be read comes back with its reason, and so does a session in a folder, also one of a
+    format that is known and not read; other files of a folder are passed over.
     """
     files, notices = discover(paths)
     done: list[SessionAudit] = []
     unread = [(Path(finding.note), finding.code.sentence) for finding in notices]
     for path in files:
         if path not in paths and load_input(FileSource(path)).kind is not InputKind.TRANSCRIPT:
+            unread += _not_supported(path)
             continue
         try:
             session = read_transcript(FileSource(path))
@@ -131,3 +132,14 @@ def audited_sessions(
             continue
         done.append(audit_session(session, held=held.pins, unpinned=held.unpinned, watch=watched()))
     return tuple(done), tuple(unread)
+
+
+def _not_supported(path: Path) -> list[tuple[Path, str]]:
+    """Return the reason when a file is a session that nothing here reads; in silence it would look like none."""
+    try:
+        choose_reader(FileSource(path))
+    except UsageError as error:
+        return [(path, str(error))] if error.code == "format_not_supported" else []
+    except CannotLookError as error:
+        return [(path, str(error))]
+    return []

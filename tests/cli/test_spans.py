@@ -182,3 +182,20 @@ def test_sessions_are_audited_round_by_round(tmp_path: Path) -> None:
     assert [span["verdict"] for span in session["rounds"][0]["audit"]["spans"]] == ["LOST", "LOST"]
     assert session["rounds"][0]["bounded"]
     assert whole["not_read"] == []
+
+
+def test_a_session_of_a_format_that_is_not_read_is_named_in_a_folder(tmp_path: Path) -> None:
+    """In silence it would look like none; a file that is no session stays unnamed."""
+    made = ClaudeSession()
+    made.user("u1", RULE)
+    made.says("a1", "yes")
+    made.boundary("b1")
+    made.summary("s1", RULE)
+    (tmp_path / "one.jsonl").write_bytes(made.data())
+    (tmp_path / "chat.json").write_text('{"requesterUsername": "x", "requests": []}')
+    (tmp_path / "notes.txt").write_text("some notes")
+    answer = spans("audit", tmp_path, "--json")
+    (unread,) = answer.json["not_read"]
+    assert (Path(unread["path"]).name, "VS Code chat session" in unread["reason"]) == ("chat.json", True)
+    assert (answer.code, len(answer.json["sessions"])) == (EXIT_CANNOT_LOOK, 1)
+    assert "VS Code chat session" in spans("audit", tmp_path / "chat.json").out
