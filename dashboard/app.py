@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard.links import Page
-from dashboard.views import find, ledger, ledgers, limits, overview, receipt, transcript
+from dashboard.views import find, ledger, ledgers, limits, overview, receipt, retention, spans, transcript
 from dashboard.widgets import text
 
 ASSETS = Path(__file__).parent / "assets"
@@ -30,6 +30,8 @@ st.navigation(
             st.Page(find.show, title="Find", icon=":material/search:", url_path=Page.FIND),
         ],
         "Inspect": [
+            st.Page(spans.show, title="Spans", icon=":material/push_pin:", url_path=Page.SPANS),
+            st.Page(retention.show, title="Retention", icon=":material/show_chart:", url_path=Page.RETENTION),
             st.Page(transcript.show, title="Transcripts", icon=":material/forum:", url_path=Page.TRANSCRIPT),
         ],
         "Record": [

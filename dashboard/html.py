@@ -133,6 +133,12 @@ def title(eyebrow: str, name: str, *, meta: Markup | str = "") -> Markup:
     )
 
 
+def heading(name: str, *, meta: str = "") -> Markup:
+    """Return a heading within a page whose name is foreign."""
+    below = Markup('<p class="wn-meta">{}</p>').format(cell(meta)) if meta else Markup()
+    return Markup('<div class="wn-title"><h2>{}</h2>{}</div>').format(foreign(name, 200), below)
+
+
 def problem(verdict: Verdict, place: str, words: str) -> Markup:
     """Return one line of a list of problems: verdict, where, in which words."""
     return Markup('<div class="wn-problem wn-edge-{}">{}<span class="wn-place">{}</span>{}</div>').format(

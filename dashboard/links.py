@@ -25,6 +25,8 @@ class Page(StrEnum):
     RECEIPT = "receipt"
     FIND = "find"
     TRANSCRIPT = "transcript"
+    SPANS = "spans"
+    RETENTION = "retention"
     LIMITS = "limits"
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -21,6 +21,7 @@ from dashboard.jobs import Failure, JobTable, JobView
 from dashboard.sessions import RoundNumbers, numbers
 from dashboard.state import Opened
 from engine import __version__
+from engine.control.ledger import ControlLedger
 from engine.errors import UsageError
 from engine.findings import CancelledError, IsCancelled, OnProgress, Progress, Result, Watch
 from engine.ledger.index.build import ledger_index
@@ -33,6 +34,9 @@ from engine.receipts.kept import HeldHit, find_held
 from engine.receipts.link import Link, iterate_links, receipts_of
 from engine.receipts.summary import ReceiptSummary
 from engine.review import LedgerReview, Review, review
+from engine.spans.marks import Mark, SpanPlace, marks_of
+from engine.spans.pinfile import PinStore
+from engine.spans.session import SessionAudit, audit_session
 from engine.transcripts.rounds import Transcript
 
 LOG = logging.getLogger("winnow")
@@ -196,6 +200,49 @@ def start_rounds(file: Input, session: Transcript) -> JobView[tuple[RoundNumbers
         return tuple(counted)
 
     return jobs().submit(("rounds", __version__, file.sha256, file.name), "Counting what each round dropped", work)
+
+
+def pin_store(opened: Opened) -> PinStore:
+    """Return the pins set by hand in this workspace."""
+    return PinStore(opened.workspace / "pins.jsonl")
+
+
+def start_spans(opened: Opened, file: Input, session: Transcript) -> JobView[SessionAudit]:
+    """Start or find the audit of every round of a session, with the pins of this workspace.
+
+    Raises as the store of pins.
+    """
+    held = pin_store(opened).load()
+    key = ("spans", __version__, file.sha256, file.name, tuple(pin.id for pin in held.pins), held.unpinned)
+
+    def work(on_progress: OnProgress, is_cancelled: IsCancelled) -> SessionAudit:
+        watch = Watch(on_progress, is_cancelled)
+        return audit_session(session, held=held.pins, unpinned=held.unpinned, watch=watch)
+
+    return jobs().submit(key, "Judging the pinned spans of every round", work)
+
+
+def start_all_spans(opened: Opened, loaded: Loaded) -> JobView[tuple[tuple[Input, SessionAudit], ...]]:
+    """Start or find the audits of every session that is open; each is kept for its own page as well."""
+    held = pin_store(opened).load()
+    sessions = loaded.review.held.transcripts
+    pins = (tuple(pin.id for pin in held.pins), held.unpinned)
+    key = ("all spans", __version__, tuple((file.sha256, file.name) for file, _ in sessions), *pins)
+
+    def work(on_progress: OnProgress, is_cancelled: IsCancelled) -> tuple[tuple[Input, SessionAudit], ...]:
+        done: list[tuple[Input, SessionAudit]] = []
+        for file, session in sessions:
+            on_progress(Progress("judging", len(done), len(sessions), "sessions"))
+            watch = Watch(is_cancelled=is_cancelled)
+            done.append((file, audit_session(session, held=held.pins, unpinned=held.unpinned, watch=watch)))
+        return tuple(done)
+
+    return jobs().submit(key, "Judging the pinned spans of every session", work)
+
+
+def marks(opened: Opened) -> Mapping[SpanPlace, Mark]:
+    """Return the marks of reviewers; raises as the workspace's record when it does not verify."""
+    return marks_of(ControlLedger(opened.workspace))
 
 
 def receipts_of_round(loaded: Loaded, session: Transcript, index: int) -> list[tuple[LedgerReview, Link]]:

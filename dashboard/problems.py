@@ -6,15 +6,18 @@ there: only what was opened was looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from dashboard import names
+from dashboard import names, spans
 from dashboard.links import Page, Query
 from dashboard.state import Opened, Parameter
-from dashboard.theme import RESULTS, Verdict, chain_verdict
+from dashboard.theme import DEGRADED, LOST, RESULTS, Verdict, chain_verdict
 from engine.findings import Result, Severity
+from engine.load import Input
 from engine.review import Answer, LedgerReview, Question, Review
+from engine.spans.judge import Verdict as SpanVerdict
+from engine.spans.session import SessionAudit
 
 _ORDER = (Result.FAILS, Result.COULD_NOT_LOOK, Result.BOUNDED)
 _ASKED = (Question.CHAIN, Question.HEAD_PIN, Question.CONTENT, Question.SELF_CONSISTENT)
@@ -82,6 +85,29 @@ def _of_transcripts(review: Review, opened: Opened) -> Iterator[Problem]:
                 Page.TRANSCRIPT,
                 {Parameter.TRANSCRIPT: names.link(file)},
             )
+
+
+def of_spans(audited: Iterable[tuple[Input, SessionAudit]], opened: Opened) -> list[Problem]:
+    """List for each session the first round after which a critical span is not whole."""
+    found: list[Problem] = []
+    for file, session in audited:
+        for each in session.rounds:
+            damage = spans.critical_damage(each.audit)
+            if damage:
+                lost = any(span.verdict is SpanVerdict.LOST for span in damage)
+                some = f"{len(damage)} critical span{'s' if len(damage) > 1 else ''} not whole after round {each.index}"
+                found.append(
+                    Problem(
+                        Result.FAILS,
+                        LOST if lost else DEGRADED,
+                        names.shown(file.name, opened),
+                        f"{some}: {damage[0].pin.text}",
+                        Page.SPANS,
+                        {Parameter.TRANSCRIPT: names.link(file), Parameter.ROUND: each.index},
+                    )
+                )
+                break
+    return found
 
 
 def _of_refused(review: Review, opened: Opened) -> Iterator[Problem]:

@@ -40,6 +40,15 @@ class Parameter(StrEnum):
     DESCENDING = "desc"
     VIEW = "view"
     BACK = "back"
+    PIN = "pin"
+    VERDICT = "verdict"
+    CLASS = "class"
+    GROUP = "by"
+    MEASURE = "measure"
+    LOSS = "loss"
+    MODEL = "model"
+    METHOD = "method"
+    PUBLISHED = "published"
 
 
 LEDGER_FILTERS = (
@@ -90,6 +99,15 @@ class TranscriptQuery:
     round: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class SpansQuery:
+    """One session, the round looked at (0: none chosen) and the pin opened."""
+
+    transcript: str
+    round: int = 0
+    pin: str = ""
+
+
 def as_section(opened: Opened) -> dict[str, Any]:
     """Write the start arguments as the configuration section that `opened` reads."""
     return {"workspace": str(opened.workspace), "paths": [str(path) for path in opened.paths]}
@@ -137,6 +155,11 @@ def receipt_query() -> ReceiptQuery:
 def transcript_query() -> TranscriptQuery:
     """Read the address of the Transcript page."""
     return TranscriptQuery(text(Parameter.TRANSCRIPT), number(Parameter.ROUND))
+
+
+def spans_query() -> SpansQuery:
+    """Read the address of the Spans page."""
+    return SpansQuery(text(Parameter.TRANSCRIPT), number(Parameter.ROUND), text(Parameter.PIN))
 
 
 def filters() -> str:

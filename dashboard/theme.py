@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.findings import Result, Severity
+from engine.spans.judge import Verdict as SpanVerdict
 
 
 class Tone(StrEnum):
@@ -69,6 +70,19 @@ NOT_CHECKED = Verdict("NOT CHECKED", Tone.UNKNOWN, "nobody looked, or the conten
 HOLDS = Verdict("HOLDS", Tone.GOOD, "everything in the named scope was recomputed and agrees")
 BOUNDED = Verdict("BOUNDED", Tone.BOUNDED, "true within the named scope, which is smaller than the question")
 FAILS = Verdict("FAILS", Tone.BAD, "at least one recomputed value disagrees with the claim")
+
+PRESERVED = Verdict("PRESERVED", Tone.GOOD, "its words stand in the text in order, case and punctuation aside")
+DEGRADED = Verdict("DEGRADED", Tone.BOUNDED, "at least three of five of its words are there, not the sentence")
+LOST = Verdict("LOST", Tone.BAD, "fewer than three of five of its words are there; word matching finds no paraphrase")
+UNVERIFIABLE = Verdict("UNVERIFIABLE", Tone.UNKNOWN, "the text after the round cannot be read; neither kept nor lost")
+HALT = Verdict("HALT", Tone.BAD, "a critical span is damaged; a run that may not put it back must stop")
+
+SPAN_VERDICTS: Mapping[SpanVerdict | None, Verdict] = {
+    SpanVerdict.PRESERVED: PRESERVED,
+    SpanVerdict.DEGRADED: DEGRADED,
+    SpanVerdict.LOST: LOST,
+    None: UNVERIFIABLE,
+}
 
 RESULTS: Mapping[Result, Verdict] = {
     Result.HOLDS: HOLDS,

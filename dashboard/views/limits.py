@@ -6,7 +6,18 @@ import streamlit as st
 from markupsafe import Markup
 
 from dashboard import html, settings, visible
-from dashboard.theme import BOUNDED, CANNOT_CHECK, FAILS, HOLDS, Verdict
+from dashboard.theme import (
+    BOUNDED,
+    CANNOT_CHECK,
+    DEGRADED,
+    FAILS,
+    HALT,
+    HOLDS,
+    LOST,
+    PRESERVED,
+    UNVERIFIABLE,
+    Verdict,
+)
 from dashboard.widgets import text
 from engine import __version__
 from engine.ledger.report import Limits
@@ -42,7 +53,29 @@ PROOFS = (
         "the items before or after the compaction were rebuilt from the file by that tool's own rules",
         "that the file is what the model saw; any other side proves nothing about what is not visible",
     ),
+    (
+        "A span that is PRESERVED",
+        "its words stand in the text after the compaction, in order; case, punctuation and line breaks aside",
+        "that it is in force (the text may revoke it) or that a model obeys it; the flags show such places",
+    ),
+    (
+        "A span that is DEGRADED or LOST",
+        "its words do not stand there in order; three of five are somewhere in the text, or fewer",
+        "that its meaning is gone: a faithful paraphrase is LOST, and a long text holds most words of any sentence",
+    ),
+    (
+        "A signed receipt of an audit",
+        "alone: that a key of your keyring issued it in its time; with pins and text: that its verdicts come out again",
+        "who holds the key, when it was really signed, or that the pins were all the rules there were",
+    ),
+    (
+        "A share of kept rules",
+        "so many of so many pins of these sessions were kept; the interval speaks of chance alone",
+        "that the pins are a fair sample, or that compactors with different budgets can be ranked",
+    ),
 )
+
+WORDS = (HOLDS, BOUNDED, FAILS, CANNOT_CHECK, PRESERVED, DEGRADED, LOST, UNVERIFIABLE, HALT)
 
 RESIDUES = (
     "Truncation to whole rows is invisible without a pin kept outside.",
@@ -50,6 +83,8 @@ RESIDUES = (
     "The chain value of this format has 128 bits; two rows prepared by a rich writer could share one.",
     "A changed file is read again when its size, times or inode differ; any other change shows at the next start.",
     "Root on this machine, or a disk rolled back together with everything that remembers, defeats every check here.",
+    "Rows cut off the end of the workspace's own record are not missed, unless a pin of it is kept elsewhere.",
+    "The words behind the flags are English, German, French, Spanish, Chinese and Japanese; others fire none.",
     "Whoever can run programs on this machine can open this screen; it listens on the loopback address only.",
 )
 
@@ -59,7 +94,7 @@ def show() -> None:
     st.title("Limits")
     text.note("What a verdict on this screen proves, what it does not, and where looking stops.")
     st.header("Words")
-    text.draw(html.table("Words", ("VERDICT", "MEANING"), [_word(v) for v in (HOLDS, BOUNDED, FAILS, CANNOT_CHECK)]))
+    text.draw(html.table("Words", ("VERDICT", "MEANING"), [_word(each) for each in WORDS]))
     st.header("Proven and not proven")
     text.draw(html.table("Proven and not proven", ("ANSWER", "PROVES", "DOES NOT PROVE"), PROOFS))
     st.header("What no check here can see")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import html, problems, state, visible
+from dashboard import html, loaders, problems, state, visible
 from dashboard.links import Page, query, target
 from dashboard.loaders import Loaded
 from dashboard.problems import Problem
 from dashboard.theme import Tone
-from dashboard.widgets import exports, ledger_grid, opening, text
+from dashboard.widgets import exports, ledger_grid, opening, states, text
+from engine.errors import WinnowError
 
 SHOWN = 25
 
@@ -21,6 +22,7 @@ def show() -> None:
     if loaded is None:
         return
     _problems(problems.of(loaded.review, state.opened()))
+    _rules(loaded)
     _numbers(loaded)
     if loaded.review.ledgers:
         st.header("Ledgers")
@@ -53,6 +55,34 @@ def _problems(found: list[Problem]) -> None:
             )
     if len(found) > SHOWN:
         text.note(f"{visible.plural(len(found) - SHOWN, 'more problem')} of the same kinds; see Ledgers")
+
+
+def _rules(loaded: Loaded) -> None:
+    """List the sessions in which a critical rule is not whole after a round."""
+    if not loaded.review.held.transcripts:
+        return
+    try:
+        audited = states.wait(loaders.jobs(), lambda: loaders.start_all_spans(state.opened(), loaded))
+    except WinnowError as error:
+        states.refused(error)
+        return
+    found = problems.of_spans(audited, state.opened()) if audited is not None else []
+    if not found:
+        return
+    st.header("Critical rules that are not whole")
+    for number, problem in enumerate(found[:SHOWN]):
+        words, way = st.columns([8, 1], vertical_alignment="center")
+        with words:
+            text.draw(html.problem(problem.verdict, problem.place, problem.words))
+        with way:
+            st.page_link(
+                target(problem.page),
+                label=f"Spans {visible.count(number + 1)}",
+                query_params=query(problem.query),
+                width="stretch",
+            )
+    if len(found) > SHOWN:
+        text.note(f"{visible.plural(len(found) - SHOWN, 'more session')}; see Spans")
 
 
 def _numbers(loaded: Loaded) -> None:

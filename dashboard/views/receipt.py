@@ -17,6 +17,7 @@ from engine.ledger.index.layout import LedgerIndex
 from engine.ledger.index.query import IndexRow, row_at_line, row_bytes
 from engine.ledger.index.states import CHAIN_STATE
 from engine.receipts.ambiguity import verify_receipt_line
+from engine.receipts.candidates import SideName
 from engine.receipts.equation import byte_equation, count_equation
 from engine.receipts.link import Link
 from engine.receipts.recompute import ContentComparison, HeldItem
@@ -128,8 +129,19 @@ def _verdict(loaded: Loaded, ledger: LedgerReview, row: IndexRow, alone: Receipt
         ]
     )
     text.note(f"Rounds: {receipts.round_words(ledger.rounds.get(row.line))}")
+    _spans_link(loaded, link)
     verdict.scope(*receipts.scope_of(report))
     text.command(receipts.command(ledger.input.name, row.line, link, loaded.review.held.transcripts))
+
+
+def _spans_link(loaded: Loaded, link: Link | None) -> None:
+    """Lead to the pinned spans of the round whose content this receipt is about, when a session holds it."""
+    for side in (link.post, link.pre) if link is not None else ():
+        if side is not None and side.side is not SideName.CONTENT:
+            file, _ = loaded.review.held.transcripts[side.order]
+            here = query({Parameter.TRANSCRIPT: names.link(file), Parameter.ROUND: side.round_index})
+            st.page_link(target(Page.SPANS), label="Pinned spans of this round", query_params=here)
+            return
 
 
 def _numbers(report: ReceiptReport) -> None:

@@ -171,6 +171,8 @@ def _head(file: Input, transcript: Transcript, compaction: CompactionRound) -> N
         if st.button("Next", key="next", shortcut="J", disabled=place + 1 == len(indexes)):
             go(Page.TRANSCRIPT, {**_of(file), Parameter.ROUND: indexes[place + 1]})
         st.page_link(target(Page.TRANSCRIPT), label="All rounds", query_params=query(_of(file)))
+        here = query({**_of(file), Parameter.ROUND: compaction.index})
+        st.page_link(target(Page.SPANS), label="Pinned spans of this round", query_params=here)
 
 
 def _receipts(loaded: Loaded, transcript: Transcript, compaction: CompactionRound) -> None:

@@ -43,6 +43,11 @@ def title(eyebrow: str, name: str, meta: Markup | str = "") -> None:
     draw(html.title(eyebrow, name, meta=meta))
 
 
+def heading(name: str, meta: str = "") -> None:
+    """Show a heading within a page whose name is foreign."""
+    draw(html.heading(name, meta=meta))
+
+
 def block(value: str, *, key: str) -> None:
     """Show a foreign text, cut to a length, with a button that shows all of it."""
     if not value:

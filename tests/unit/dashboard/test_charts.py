@@ -1,0 +1,92 @@
+"""The charts of retention: numbers, letters and labels, without a screen."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard import charts
+from dashboard.theme import LOOKS, Tone
+from engine.retention.references import references
+from engine.retention.report import figures
+from tests.support.retention import facts_for, rows_for
+
+ROWS = [
+    *rows_for({f"rule {number}": fate for number, fate in enumerate(["PPD", "PDL", "PBP", "P??", "DPP", "PLL"] * 2)}),
+    *rows_for({"other": "PP"}, session="s2", compactor="two"),
+]
+FOUND = figures(ROWS, facts_for(ROWS))
+
+
+def test_a_heatmap_has_a_cell_for_every_row() -> None:
+    """Letter, fill and what a click gives back."""
+    order = sorted({(row.session, row.pin) for row in ROWS})
+    made = charts.heatmap(ROWS, order, {})
+    cells = [(data, text) for trace in made.data for data, text in zip(trace.customdata, trace.text, strict=True)]
+    assert len(cells) == len(ROWS)
+    letters = sorted({text for _, text in cells})
+    assert letters == ["B", "D", "L", "P", "○"]
+    fills = {trace.marker.color for trace in made.data}
+    assert fills == {LOOKS[tone].fill for tone in (Tone.GOOD, Tone.BOUNDED, Tone.BAD, Tone.UNKNOWN)}
+    assert list(made.layout.xaxis.tickvals) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        (None, None),
+        ({"selection": {"points": []}}, None),
+        ({"selection": {"points": [{"customdata": ["s1", 2, "pin-1", "LOST"]}]}}, ("s1", 2, "pin-1")),
+        ({"selection": {"points": [{"customdata": {"0": "s1", "1": 2, "2": "pin-1"}}]}}, ("s1", 2, "pin-1")),
+        ({"selection": {"points": [{}]}}, None),
+        ({"selection": {"points": [{"customdata": ["s1"]}]}}, None),
+    ],
+)
+def test_a_click_gives_session_round_and_pin(event: object, expected: object) -> None:
+    """In both shapes that the screen sends; anything else chooses nothing."""
+    assert charts.picked(event) == expected
+
+
+def test_labels_hold_no_markup() -> None:
+    """The chart library reads tags in labels, so none reaches it."""
+    rows = rows_for({"Rule: <b>x</b>\u202e <a href='http://198.51.100.7'>y</a>": "L"}, compactor="<i>c</i>")
+    found = figures(rows, facts_for(rows))
+    made = charts.heatmap(rows, [(rows[0].session, rows[0].pin)], {"s1": "<u>s</u>"})
+    (label,) = made.layout.yaxis.ticktext
+    assert "<" not in label
+    assert "⟨U+202E⟩" in label
+    assert all("<" not in trace.name for trace in charts.budgets(found.budgets).data)
+    assert charts.plain("a < b & c") == "a &lt; b &amp; c"
+
+
+def test_shares_are_drawn_only_where_there_are_enough_pins() -> None:
+    """One line with its band; the group of one pin has none; published points are hollow."""
+    one, two = FOUND.groups
+    made = charts.shares(one)
+    assert [trace.name for trace in made.data if trace.name] == ["INVARIANT"]
+    assert list(made.data[-1].y) == pytest.approx([10 / 12, 4 / 10, 4 / 10])
+    assert len(charts.shares(two).data) == 0
+    shown = charts.shares(two, references())
+    assert all(trace.marker.symbol.endswith("-open") for trace in shown.data)
+
+
+def test_flows_tell_recovered_pins_apart() -> None:
+    """Blue for what came back; every flow is drawn once."""
+    made = charts.flows(FOUND.groups[0])
+    assert made is not None
+    (sankey,) = made.data
+    assert sum(sankey.link.value) == 24
+    came_back = [label for label in sankey.link.label if label.startswith("came back")]
+    assert sorted(came_back) == ["came back", "came back from the block"]
+    assert all(0 < y < 1 for y in sankey.node.y)
+    assert charts.flows(figures(rows_for({"a": "P"}), []).groups[0]) is None
+
+
+def test_curves_and_bars_follow_the_steps() -> None:
+    """Survival begins at one; hazard has a bar a round with its counts."""
+    made = charts.survival(FOUND.groups)
+    line = next(trace for trace in made.data if trace.name == "one")
+    assert line.y[0] == 1.0
+    assert list(line.x) == [0, 1, 2, 3]
+    bars = charts.hazard(FOUND.groups)
+    assert list(bars.data[0].text) == [f"{s.lost}/{s.at_risk}" for s in FOUND.groups[0].survival.steps]
+    assert len(charts.kept_and_present(FOUND.groups[0]).data) == 2
