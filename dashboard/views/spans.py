@@ -97,12 +97,12 @@ def _list(loaded: Loaded) -> None:
 
 
 def _worst(session: SessionAudit) -> int:
-    """Return the first round in which a critical span is damaged, else any damaged one, else none."""
-    for each in session.rounds:
-        if spans.critical_damage(each.audit):
-            return each.index
-    damaged = (each.index for each in session.rounds if each.audit and each.audit.damaged())
-    return next(damaged, 0)
+    """Return the first round in which a critical span is LOST, else is damaged, else any span is, else none."""
+    critical = {each.index: spans.critical_damage(each.audit) for each in session.rounds}
+    lost = [n for n, damage in critical.items() if any(span.verdict is SpanVerdict.LOST for span in damage)]
+    damaged = [n for n, damage in critical.items() if damage]
+    some = [each.index for each in session.rounds if each.audit and each.audit.damaged()]
+    return next(iter([*lost, *damaged, *some]), 0)
 
 
 def _session(file: Input, session: SessionAudit, missing: int) -> None:

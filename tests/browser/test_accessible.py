@@ -36,11 +36,15 @@ def test_no_serious_barrier_on_any_page(browser: Browser, url: str, folder: Path
     broken = link_to(folder / "edited_row_fails" / "receipts.jsonl")
     lie = link_to(folder / "planted_lie_fails" / "receipts.jsonl")
     session = link_to(folder / "decaying_rule_holds" / "session.jsonl")
+    study = link_to(folder / "rules_over_rounds_fails" / "claude-spring.jsonl")
     pages = {
         "/": "Overview",
         f"/ledger?l={broken}": "Rows",
         f"/receipt?l={lie}&line=1": "Line 1",
         f"/transcript?t={session}&round=1": "Round 1 of 5",
+        f"/spans?t={study}&round=4": "Round 4 of 5",
+        f"/spans?t={study}": "Pins",
+        "/retention": "Retention",
         "/find": "Find my content",
         "/limits": "Limits",
     }

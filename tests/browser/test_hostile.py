@@ -64,12 +64,20 @@ def _pages(folder: Path) -> dict[str, str]:
         "transcripts": "/transcript",
         "transcript": f"/transcript?t={session}",
         "round": f"/transcript?t={session}&round=1",
+        "span sessions": "/spans",
+        "spans": f"/spans?t={session}",
+        "span round": f"/spans?t={session}&round=1",
+        "retention": "/retention",
         "limits": "/limits",
     }
 
 
 @pytest.mark.parametrize(
-    "name", ["overview", "ledgers", "ledger", "receipt", "transcripts", "transcript", "round", "limits"]
+    "name",
+    [
+        *("overview", "ledgers", "ledger", "receipt", "transcripts", "transcript", "round", "limits"),
+        *("span sessions", "spans", "span round", "retention"),
+    ],
 )
 def test_hostile_text_is_text_on_every_page(browser: Browser, url: str, folder: Path, name: str) -> None:
     """Nothing is fetched, run, drawn or hidden on any page, in any of its tabs."""
