@@ -23,6 +23,8 @@ from engine.storage.files import atomic_write
 
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 _NAME_CHARACTERS = 80
+LISTED = 40
+"""Ids of pins named in one row of the record; the row counts the others."""
 
 
 def keep_upload(folder: Path, name: str, data: bytes) -> Path:
@@ -41,21 +43,21 @@ def keep_upload(folder: Path, name: str, data: bytes) -> Path:
 def pin_texts(workspace: Path, store: PinStore, texts: list[str]) -> int:
     """Pin texts by hand and return how many; raises `RefusedError` for one that cannot be pinned, then none is."""
     made = store.hold(texts)
-    for each in made:
-        _record(workspace, Act.PIN, {"pin": each.id, "class": each.cls.value, "critical": each.critical})
+    listed = ",".join(each.id for each in made[:LISTED])
+    _record(workspace, Act.PIN, {"pins": listed, "count": str(len(made))})
     return len(made)
 
 
 def leave_out(workspace: Path, store: PinStore, pin: str) -> None:
     """Leave a pin out of the audits of this workspace."""
     store.leave_out([pin])
-    _record(workspace, Act.UNPIN, {"pin": pin})
+    _record(workspace, Act.UNPIN, {"pins": pin, "count": "1"})
 
 
 def put_back(workspace: Path, store: PinStore, pin: str) -> None:
     """Let a pin that was left out count again."""
     store.take_back(pin)
-    _record(workspace, Act.PIN, {"pin": pin, "class": "as proposed"})
+    _record(workspace, Act.PIN, {"pins": pin, "count": "1"})
 
 
 def set_mark(workspace: Path, place: SpanPlace, audited: SpanAudit, name: str, reason: str) -> Mark:
@@ -79,5 +81,5 @@ def sign_receipt(workspace: Path, audited: Audit, occasion: Occasion, passphrase
     return canonical(make_receipt(audited, occasion, key, now=utc_now(), texts=texts)) + b"\n"
 
 
-def _record(workspace: Path, act: Act, subject: dict[str, str | bool]) -> None:
+def _record(workspace: Path, act: Act, subject: dict[str, str]) -> None:
     ControlLedger(workspace).record(act, actor="dashboard", subject=subject, now=utc_now())
