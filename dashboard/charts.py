@@ -25,6 +25,8 @@ from engine.spans.judge import Verdict as SpanVerdict
 
 INK = "#8A8F98"
 LABEL = 46
+LABEL_PIXELS, CELL_PIXELS = 310, 46
+"""Room for the names of spans, and for a column of cells."""
 LINES: Mapping[LineOf, tuple[str, str, str, float]] = {
     LineOf.CRITICAL: ("#D55E00", "solid", "diamond", 3.5),
     LineOf.INVARIANT: ("#0072B2", "dash", "circle", 2),
@@ -330,11 +332,13 @@ def heatmap(rows: Sequence[Row], order: Sequence[tuple[str, str]], sessions: Map
             customdata=[(cell.session, cell.round, cell.pin, cell.words) for cell in mine],
             hovertemplate="round %{x}: %{customdata[3]}<extra></extra>",
         )
-    made.update_layout(clickmode="event+select", showlegend=False)
+    rounds = len({cell.round for cell in cells})
+    # A width of its own: squeezed to a narrow screen the cells would stand on one another.
+    made.update_layout(clickmode="event+select", showlegend=False, width=LABEL_PIXELS + CELL_PIXELS * max(rounds, 3))
     made.update_yaxes(
         tickmode="array",
         tickvals=list(range(len(order))),
-        ticktext=[plain(texts.get(key, ""), 56) for key in order],
+        ticktext=[plain(texts.get(key, "")) for key in order],
         range=[len(order) - 0.4, -0.6],
         showgrid=False,
         automargin=True,

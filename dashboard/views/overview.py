@@ -40,7 +40,13 @@ def show() -> None:
 def _problems(found: list[Problem]) -> None:
     st.header("Needs a look")
     if not found:
-        text.draw(html.banner(Tone.UNKNOWN, "Nothing stands out", "No check that could be made failed or was bounded."))
+        text.draw(
+            html.banner(
+                Tone.UNKNOWN,
+                "Nothing stands out in ledgers, receipts and files",
+                "No check made failed or was bounded.",
+            )
+        )
         return
     for number, problem in enumerate(found[:SHOWN]):
         words, way = st.columns([8, 1], vertical_alignment="center")

@@ -146,6 +146,7 @@ def _heatmap(chosen: Audited, found: Retention) -> None:
         key=state.query_key("heatmap", *here, found.by.value),
         on_select="rerun",
         selection_mode="points",
+        width="content",
         config={"displayModeBar": False},
         alt="Spans by rounds, a letter a cell: P preserved, D degraded, L lost, B in the block only, ○ unverifiable",
     )
