@@ -223,7 +223,7 @@ def start_spans(opened: Opened, file: Input, session: Transcript) -> JobView[Ses
 
 
 def start_all_spans(opened: Opened, loaded: Loaded) -> JobView[tuple[tuple[Input, SessionAudit], ...]]:
-    """Start or find the audits of every session that is open; each is kept for its own page as well."""
+    """Start or find the audits of every session that is open."""
     held = pin_store(opened).load()
     sessions = loaded.review.held.transcripts
     pins = (tuple(pin.id for pin in held.pins), held.unpinned)
