@@ -20,6 +20,7 @@ from typer.exceptions import Abort, TyperException
 from engine import __version__
 from engine.cli.check import check
 from engine.cli.demo import demo
+from engine.cli.husk import husk
 from engine.cli.keys import keys
 from engine.cli.opening import open_paths
 from engine.cli.output import AnswerLostError, emit_json, finish, safe
@@ -48,6 +49,7 @@ for command in (demo, verify, check, rounds, retention, seal, pin, selftest):
 app.command("open")(open_paths)
 app.add_typer(keys, name="keys")
 app.add_typer(spans, name="spans")
+app.add_typer(husk, name="husk")
 
 
 def _version(*, value: bool) -> None:
