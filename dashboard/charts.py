@@ -8,25 +8,22 @@ enters an axis only through `plain`, since the chart library reads markup in lab
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import plotly.graph_objects as go
 
 from dashboard import visible
 from dashboard.theme import LOOKS, SPAN_VERDICTS, Tone
-from engine.retention.intervals import Share
+from engine.retention.intervals import FEWEST_PINS, Share
 from engine.retention.references import Reference
 from engine.retention.report import Group
-from engine.retention.rows import Row
 from engine.retention.series import Flow, LineOf, Spent
+from engine.retention.survival import Step
 from engine.spans.judge import Verdict as SpanVerdict
 
 INK = "#8A8F98"
 LABEL = 46
-LABEL_PIXELS, CELL_PIXELS = 310, 46
-"""Room for the names of spans, and for a column of cells."""
+FEW_TICKS = 6
 LINES: Mapping[LineOf, tuple[str, str, str, float]] = {
     LineOf.CRITICAL: ("#D55E00", "solid", "diamond", 3.5),
     LineOf.INVARIANT: ("#0072B2", "dash", "circle", 2),
@@ -38,8 +35,6 @@ LETTERS: Mapping[SpanVerdict | None, str] = {
     SpanVerdict.LOST: "L",
     None: "○",
 }
-BLOCK_LETTER = "B"
-FLAGGED = "•"
 _GROUP_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _GROUP_INKS = ("#0072B2", "#D55E00", "#7A6BB5", "#5B8C85", "#B05A7A", "#8C6D31")
 
@@ -49,7 +44,8 @@ def plain(text: str, limit: int = LABEL) -> str:
     return str(escape(visible.one_line(text, limit)))
 
 
-def _figure(height: int, x: str, y: str) -> go.Figure:
+def blank(height: int, x: str, y: str) -> go.Figure:
+    """Return an empty figure with its two axes named."""
     made = go.Figure()
     made.update_layout(
         height=height,
@@ -63,14 +59,15 @@ def _figure(height: int, x: str, y: str) -> go.Figure:
     return made
 
 
-def _rounds(made: go.Figure, numbers: Iterable[int]) -> go.Figure:
+def round_ticks(made: go.Figure, numbers: Iterable[int]) -> go.Figure:
+    """Put a mark at each round and nowhere between two."""
     made.update_xaxes(tickmode="array", tickvals=sorted(set(numbers)))
     return made
 
 
 def shares(group: Group, published: Sequence[Reference] = ()) -> go.Figure:
     """Return the share kept in each round, a line a class with its band; counts too small for a share are left out."""
-    made = _figure(340, "round", "share of pins")
+    made = blank(340, "round", "share of pins")
     made.update_yaxes(range=[0, 1.05], tickformat=".0%")
     seen: list[int] = []
     for line in group.lines:
@@ -106,10 +103,13 @@ def shares(group: Group, published: Sequence[Reference] = ()) -> go.Figure:
             hovertemplate="published, round %{x}: %{y:.0%}<extra></extra>",
         )
         seen += [at for at, _ in reference.rounds]
-    return _rounds(made, seen)
+    return round_ticks(made, seen)
 
 
 def _band(made: go.Figure, x: Sequence[float], low: Sequence[float], high: Sequence[float], ink: str) -> None:
+    if len(set(x)) == 1:
+        _bar(made, x[0], low[0], high[0], ink)
+        return
     made.add_scatter(
         x=[*x, *reversed(x)],
         y=[*high, *reversed(low)],
@@ -122,35 +122,55 @@ def _band(made: go.Figure, x: Sequence[float], low: Sequence[float], high: Seque
     )
 
 
+def _bar(made: go.Figure, x: float, low: float, high: float, ink: str) -> None:
+    """Draw the interval of a single round: a band of no width would not be seen, and the point would look certain."""
+    middle = (low + high) / 2
+    made.add_scatter(
+        x=[x],
+        y=[middle],
+        mode="markers",
+        marker={"size": 1, "color": ink},
+        error_y={"array": [high - middle], "color": ink, "thickness": 1.5, "width": 6},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
 def _faint(ink: str) -> str:
     red, green, blue = (int(ink[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red},{green},{blue},.16)"
 
 
 def kept_and_present(group: Group) -> go.Figure:
-    """Return what the compactor kept beside what the agent could read, in pins, and the words of the block."""
-    made = _figure(300, "round", "pins")
+    """Return what the compactor kept beside what the agent could read, in pins.
+
+    A round without a verdict has no point and breaks the line: none kept would be said of a text nobody could read.
+    """
+    made = blank(300, "round", "pins")
     rounds = [gap.round for gap in group.gaps]
+    seen = [gap.kept.n > 0 for gap in group.gaps]
     for name, values, look in (
         ("kept by the compactor", [gap.kept.k for gap in group.gaps], LOOKS[Tone.GOOD]),
         ("present for the agent", [gap.present.k for gap in group.gaps], LOOKS[Tone.UNKNOWN]),
     ):
         made.add_scatter(
             x=rounds,
-            y=values,
+            y=[value if known else None for value, known in zip(values, seen, strict=True)],
             name=name,
             mode="lines+markers",
             line={"color": look.fill, "dash": look.dash},
             marker={"symbol": look.marker, "size": 9, "color": look.fill},
             hovertemplate="round %{x}: %{y} pins<extra></extra>",
         )
-    made.update_yaxes(rangemode="tozero")
-    return _rounds(made, rounds)
+    most = max((gap.present.k for gap in group.gaps), default=0)
+    top = max(most, 1)
+    made.update_yaxes(range=[-0.06 * top, 1.08 * top], zeroline=False, **({"dtick": 1} if top <= FEW_TICKS else {}))
+    return round_ticks(made, rounds)
 
 
 def survival(groups: Sequence[Group]) -> go.Figure:
     """Return the share not yet lost, a step curve a group with its band."""
-    made = _figure(340, "rounds since the pin was written", "share not yet lost")
+    made = blank(340, "rounds since the pin was written", "share not yet lost")
     made.update_yaxes(range=[0, 1.05], tickformat=".0%")
     seen = [0]
     for number, group in enumerate(groups):
@@ -158,10 +178,7 @@ def survival(groups: Sequence[Group]) -> go.Figure:
         if not steps:
             continue
         ink, dash = _GROUP_INKS[number % len(_GROUP_INKS)], _GROUP_DASHES[number % len(_GROUP_DASHES)]
-        banded = [step for step in steps if step.low is not None and step.high is not None]
-        lows = [step.low for step in banded if step.low is not None]
-        highs = [step.high for step in banded if step.high is not None]
-        _band(made, [step.rounds for step in banded], lows, highs, ink)
+        _stepped_band(made, steps, ink)
         made.add_scatter(
             x=[0, *(step.rounds for step in steps)],
             y=[1.0, *(step.share for step in steps)],
@@ -172,12 +189,27 @@ def survival(groups: Sequence[Group]) -> go.Figure:
             hovertemplate="after %{x} rounds: %{y:.0%}<extra></extra>",
         )
         seen += [step.rounds for step in steps]
-    return _rounds(made, seen)
+    return round_ticks(made, seen)
+
+
+def _stepped_band(made: go.Figure, steps: Sequence[Step], ink: str) -> None:
+    """Draw the band as steps like its curve: between two rounds nothing was looked at, so nothing slopes."""
+    x: list[float] = []
+    lows: list[float] = []
+    highs: list[float] = []
+    ends = [step.rounds for step in steps[1:]] + [steps[-1].rounds]
+    for step, end in zip(steps, ends, strict=True):
+        if step.low is not None and step.high is not None:
+            x += [step.rounds, end]
+            lows += [step.low] * 2
+            highs += [step.high] * 2
+    if x:
+        _band(made, x, lows, highs, ink)
 
 
 def hazard(groups: Sequence[Group]) -> go.Figure:
     """Return the share lost in each round of those kept until it, bars by group."""
-    made = _figure(280, "rounds since the pin was written", "lost of those at risk")
+    made = blank(280, "rounds since the pin was written", "lost of those at risk")
     made.update_yaxes(range=[0, 1.05], tickformat=".0%")
     seen: list[int] = []
     for number, group in enumerate(groups):
@@ -193,18 +225,22 @@ def hazard(groups: Sequence[Group]) -> go.Figure:
             hovertemplate="round %{x}: %{text}<extra></extra>",
         )
         seen += [step.rounds for step in steps]
-    return _rounds(made, seen)
+    return round_ticks(made, seen)
 
 
 def budgets(points: Sequence[Spent]) -> go.Figure:
-    """Return the share of pins kept against the share of words kept, one point a round of a session."""
-    made = _figure(340, "share of the words kept", "share of pins kept")
-    made.update_xaxes(range=[-0.03, 1.05], tickformat=".0%")
+    """Return the share of pins kept against the share of words kept, one point a round of a session.
+
+    Rounds with too few pins for a share stand in the table only; a round that made the context longer is drawn there.
+    """
+    made = blank(340, "share of the words kept", "share of pins kept")
+    widest = max((point.words_share or 0.0 for point in drawn_budgets(points)), default=1.0)
+    made.update_xaxes(range=[-0.03, max(1.0, widest) * 1.05], tickformat=".0%")
     made.update_yaxes(range=[-0.05, 1.08], tickformat=".0%")
     for number, name in enumerate(sorted({point.group for point in points})):
-        mine = [point for point in points if point.group == name and point.words_share is not None]
+        mine = [point for point in drawn_budgets(points) if point.group == name]
         made.add_scatter(
-            x=[min(point.words_share or 0.0, 1.0) for point in mine],
+            x=[point.words_share for point in mine],
             y=[point.kept / point.pins for point in mine],
             name=plain(name),
             mode="markers+text",
@@ -221,6 +257,11 @@ def budgets(points: Sequence[Spent]) -> go.Figure:
             "%{customdata[2]} of %{customdata[3]} words<extra></extra>",
         )
     return made
+
+
+def drawn_budgets(points: Sequence[Spent]) -> list[Spent]:
+    """Return the points that have enough pins, and words before them, to be drawn as shares."""
+    return [point for point in points if point.pins >= FEWEST_PINS and point.words_share is not None]
 
 
 def flows(group: Group) -> go.Figure | None:
@@ -280,86 +321,3 @@ def _flow_label(flow: Flow) -> str:
     if not flow.recovered:
         return "unchanged or worse"
     return "came back from the block" if flow.from_block else "came back"
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One cell of the heatmap: which session, round and pin, and how it is drawn."""
-
-    session: str
-    round: int
-    pin: str
-    letter: str
-    tone: Tone
-    words: str
-
-
-def cell_of(row: Row) -> Cell:
-    """Return the cell of a row: a letter for the verdict, B where only the block carries it, a dot for a flag."""
-    only_block = row.in_block and not row.kept
-    letter = BLOCK_LETTER if only_block else LETTERS[row.verdict]
-    verdict = SPAN_VERDICTS[row.verdict]
-    words = f"{verdict.word}, in the block only" if only_block else verdict.word
-    return Cell(row.session, row.round, row.pin, letter + (FLAGGED if row.flags else ""), verdict.tone, words)
-
-
-def heatmap(rows: Sequence[Row], order: Sequence[tuple[str, str]], sessions: Mapping[str, str]) -> go.Figure:
-    """Return span by round, one square a cell; `order` are the (session, pin) pairs from top to bottom.
-
-    `sessions` are the names shown before a span, by session; none are shown for a session without one.
-    """
-    places = {key: number for number, key in enumerate(order)}
-    texts = {(row.session, row.pin): _row_name(row, sessions) for row in rows}
-    cells = [cell_of(row) for row in rows if (row.session, row.pin) in places]
-    made = _figure(90 + 30 * len(order), "round", "")
-    for tone in Tone:
-        mine = [cell for cell in cells if cell.tone is tone]
-        if not mine:
-            continue
-        look = LOOKS[tone]
-        made.add_scatter(
-            x=[cell.round for cell in mine],
-            y=[places[cell.session, cell.pin] for cell in mine],
-            mode="markers+text",
-            text=[cell.letter for cell in mine],
-            textfont={"color": look.ink, "size": 12},
-            marker={
-                "symbol": "square",
-                "size": 24,
-                "color": look.fill,
-                "line": {"width": 1, "color": "rgba(0,0,0,.35)"},
-            },
-            customdata=[(cell.session, cell.round, cell.pin, cell.words) for cell in mine],
-            hovertemplate="round %{x}: %{customdata[3]}<extra></extra>",
-        )
-    rounds = len({cell.round for cell in cells})
-    # A width of its own: squeezed to a narrow screen the cells would stand on one another.
-    made.update_layout(clickmode="event+select", showlegend=False, width=LABEL_PIXELS + CELL_PIXELS * max(rounds, 3))
-    made.update_yaxes(
-        tickmode="array",
-        tickvals=list(range(len(order))),
-        ticktext=[plain(texts.get(key, "")) for key in order],
-        range=[len(order) - 0.4, -0.6],
-        showgrid=False,
-        automargin=True,
-    )
-    made.update_xaxes(side="top")
-    return _rounds(made, [cell.round for cell in cells])
-
-
-def _row_name(row: Row, sessions: Mapping[str, str]) -> str:
-    name = sessions.get(row.session, "")
-    return f"{visible.one_line(name, 16)} · {row.text}" if name else row.text
-
-
-def picked(event: Any) -> tuple[str, int, str] | None:
-    """Return session, round and pin of the chosen cell of a heatmap, None when nothing is chosen."""
-    found = event["selection"]["points"] if event else []
-    if not found:
-        return None
-    data = found[0].get("customdata")
-    if isinstance(data, dict):
-        data = [data[name] for name in sorted(data, key=int)]
-    if not isinstance(data, list | tuple) or len(data) < 3:  # noqa: PLR2004 - session, round, pin
-        return None
-    return str(data[0]), int(data[1]), str(data[2])

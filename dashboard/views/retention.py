@@ -7,7 +7,7 @@ from typing import Final
 
 import streamlit as st
 
-from dashboard import charts, loaders, names, state, visible
+from dashboard import charts, heatmap, loaders, names, state, visible
 from dashboard.links import Page, go, target
 from dashboard.loaders import Loaded
 from dashboard.state import Parameter
@@ -142,7 +142,7 @@ def _heatmap(chosen: Audited, found: Retention) -> None:
     wanted = set(here)
     rows = [row for row in found.rows if (row.session, row.pin) in wanted]
     event = st.plotly_chart(
-        charts.heatmap(rows, here, _session_names(chosen)),
+        heatmap.heatmap(rows, here, _session_names(chosen)),
         key=state.query_key("heatmap", *here, found.by.value),
         on_select="rerun",
         selection_mode="points",
@@ -151,9 +151,10 @@ def _heatmap(chosen: Audited, found: Retention) -> None:
         alt="Spans by rounds, a letter a cell: P preserved, D degraded, L lost, B in the block only, ○ unverifiable",
     )
     text.note(
-        "P preserved · D degraded · L lost · B lost, in the block only · ○ unverifiable · a dot: a flag. Choose a cell."
+        "P preserved · D degraded · L lost · B not kept, in the block only · ○ crossed out: unverifiable · a dot: a "
+        "flag. Choose a cell."
     )
-    picked = charts.picked(event)
+    picked = heatmap.picked(event)
     if picked is not None:
         session, number, pin = picked
         link = next((names.link(file) for file, each in chosen if each.session == session), "")
@@ -198,7 +199,11 @@ def _shares(group: Group, published: Sequence[Reference], number: int) -> None:
     st.subheader("Kept, round by round")
     enough = any(point.figure.as_json()["share"] is not None for line in group.lines for point in line.points)
     if enough or published:
-        _chart(charts.shares(group, published), f"shares:{number}")
+        _chart(
+            charts.shares(group, published),
+            f"shares:{number}",
+            "Share of pins kept in each round, a line a class, with intervals; k of n stands beneath and in the table",
+        )
     else:
         text.note("Fewer than 10 pins in every class: counts only, no share is drawn.")
     for line in group.lines:
@@ -217,7 +222,14 @@ def _shares(group: Group, published: Sequence[Reference], number: int) -> None:
 
 def _present(group: Group, number: int) -> None:
     st.subheader("Kept by the compactor, present for the agent")
-    _chart(charts.kept_and_present(group), f"present:{number}")
+    if any(gap.kept.n for gap in group.gaps):
+        _chart(
+            charts.kept_and_present(group),
+            f"present:{number}",
+            "Pins kept by the compactor and pins present for the agent in each round; counts stand in the table",
+        )
+    else:
+        text.note("○ No verdict can be given in any round: there is nothing to draw, and nothing counts as lost.")
     for gap in group.gaps:
         if gap.block_only or gap.words:
             text.note(
@@ -245,7 +257,11 @@ def _flows(group: Group, number: int) -> None:
     if figure is None:
         return
     st.subheader("What became of the verdicts")
-    _chart(figure, f"flows:{number}")
+    _chart(
+        figure,
+        f"flows:{number}",
+        "How many pins went from which verdict to which between two rounds; counts stand in the table beneath",
+    )
     back = sum(flow.count for flow in group.flows if flow.recovered)
     from_block = sum(flow.count for flow in group.flows if flow.recovered and flow.from_block)
     text.note(f"{visible.plural(back, 'pin')} came back, {from_block:,} of them out of a re-injected block (blue)")
@@ -259,10 +275,18 @@ def _together(found: Retention) -> None:
         left, right = st.columns(2)
         with left:
             st.subheader("Not yet lost")
-            _chart(charts.survival(curves), "survival")
+            _chart(
+                charts.survival(curves),
+                "survival",
+                "Share of pins not yet lost after each round, a step curve a group; numbers at risk stand in the table",
+            )
         with right:
             st.subheader("Lost in each round")
-            _chart(charts.hazard(curves), "hazard")
+            _chart(
+                charts.hazard(curves),
+                "hazard",
+                "Pins lost in each round of those still kept before it, bars by group; counts stand in the table",
+            )
         for group in curves:
             half = group.survival.half_life
             worst = group.survival.worst
@@ -280,8 +304,18 @@ def _budgets(found: Retention) -> None:
     if not found.budgets:
         return
     st.subheader("Kept pins against kept words")
-    _chart(charts.budgets(found.budgets), "budgets")
-    text.note("A compactor that keeps more words keeps more rules; compare groups only at one budget. Size: pins.")
+    few = len(found.budgets) - len(charts.drawn_budgets(found.budgets))
+    if few < len(found.budgets):
+        _chart(
+            charts.budgets(found.budgets),
+            "budgets",
+            "Share of pins kept against share of words kept, a point a round; counts stand in the table beneath",
+        )
+        text.note("A compactor that keeps more words keeps more rules; compare groups only at one budget. Size: pins.")
+    if few:
+        text.note(
+            f"{visible.plural(few, 'round')} with fewer than 10 pins or no words before: counts only, in the table."
+        )
     tables.show(engine_tables.budgets(found), "kept pins and kept words", key="budgets-table")
 
 
@@ -302,10 +336,5 @@ def _comparisons(found: Retention) -> None:
     tables.show(engine_tables.comparisons(found.comparisons), "comparisons", key="comparisons-table")
 
 
-def _chart(figure: object, key: str) -> None:
-    st.plotly_chart(
-        figure,
-        key=key,
-        config={"displayModeBar": False},
-        alt="A chart of retention; its numbers stand in the table below it",
-    )
+def _chart(figure: object, key: str, alt: str) -> None:
+    st.plotly_chart(figure, key=key, config={"displayModeBar": False}, alt=alt)

@@ -126,6 +126,7 @@ def test_opaque_rounds_are_grey(workspace: Path, tmp_path: Path) -> None:
     words = shown(page)
     assert "12 verdicts of 12 cannot be given" in words
     assert "INVARIANT: 0 of 0" in words
+    assert "No verdict can be given in any round" in words
     assert set(page.dataframe[0].value["VERDICT"]) == {"UNVERIFIABLE"}
 
 
