@@ -48,17 +48,7 @@ def _problems(found: list[Problem]) -> None:
             )
         )
         return
-    for number, problem in enumerate(found[:SHOWN]):
-        words, way = st.columns([8, 1], vertical_alignment="center")
-        with words:
-            text.draw(html.problem(problem.verdict, problem.place, problem.words))
-        with way:
-            st.page_link(
-                target(problem.page),
-                label=f"Open {visible.count(number + 1)}",
-                query_params=query(problem.query),
-                width="stretch",
-            )
+    _rows(found, to_spans=False)
     if len(found) > SHOWN:
         text.note(f"{visible.plural(len(found) - SHOWN, 'more problem')} of the same kinds; see Ledgers")
 
@@ -76,6 +66,13 @@ def _rules(loaded: Loaded) -> None:
     if not found:
         return
     st.header("Critical rules that are not whole")
+    _rows(found, to_spans=True)
+    if len(found) > SHOWN:
+        text.note(f"{visible.plural(len(found) - SHOWN, 'more session')}; see Spans")
+
+
+def _rows(found: list[Problem], *, to_spans: bool) -> None:
+    """Draw the first problems, each with the way to it."""
     for number, problem in enumerate(found[:SHOWN]):
         words, way = st.columns([8, 1], vertical_alignment="center")
         with words:
@@ -83,12 +80,10 @@ def _rules(loaded: Loaded) -> None:
         with way:
             st.page_link(
                 target(problem.page),
-                label=f"Spans {visible.count(number + 1)}",
+                label=f"Spans {visible.count(number + 1)}" if to_spans else f"Open {visible.count(number + 1)}",
                 query_params=query(problem.query),
                 width="stretch",
             )
-    if len(found) > SHOWN:
-        text.note(f"{visible.plural(len(found) - SHOWN, 'more session')}; see Spans")
 
 
 def _numbers(loaded: Loaded) -> None:
