@@ -65,7 +65,7 @@ def _sign(session: SessionAudit, compaction: RoundAudit, audited: Audit) -> None
         states.refused(error)
         return
     key = state.query_key(_MADE, session.digest, compaction.index, audited.post_sha256, audited.snapshot.digest())
-    with st.form("sign", border=False):
+    with st.form("sign", border=False, clear_on_submit=True):
         texts = st.checkbox("With the dropped texts", value=True)
         secret = st.text_input("Passphrase of the key", type="password") if locked else ""
         asked = st.form_submit_button("Sign")
@@ -94,7 +94,7 @@ def _sign(session: SessionAudit, compaction: RoundAudit, audited: Audit) -> None
 
 def _make_key() -> None:
     states.empty("This workspace has no key to sign with", "Make one; its private half stays in the workspace.")
-    with st.form("make-key", border=False):
+    with st.form("make-key", border=False, clear_on_submit=True):
         secret = st.text_input("Passphrase, at least 8 characters; empty for none", type="password")
         asked = st.form_submit_button("Make a key")
     if not asked:
