@@ -17,7 +17,7 @@ from engine.load import Input
 from engine.retention import tables as engine_tables
 from engine.retention.references import Reference, references
 from engine.retention.report import Group, Retention, figures
-from engine.retention.rows import Row, facts_of, rows_of
+from engine.retention.rows import Row, distinct, facts_of, rows_of
 from engine.retention.series import GroupBy, LineOf, Measure
 from engine.retention.survival import Loss
 from engine.spans.judge import Verdict as SpanVerdict
@@ -49,7 +49,7 @@ def show() -> None:
         )
         opening.upload()
         return
-    chosen = _sessions(audited)
+    chosen = _counted(_sessions(audited))
     found, published = _figures(chosen)
     if not found.rows:
         states.empty(
@@ -89,6 +89,15 @@ def _sessions(audited: Audited) -> Audited:
     text.note(f"only {names.shown(one[0][0].name, state.opened())}")
     st.page_link(target(Page.RETENTION), label="All sessions")
     return one
+
+
+def _counted(chosen: Audited) -> Audited:
+    """Return each session once: a copy of a file must not count twice."""
+    files = {session.digest: file for file, session in reversed(chosen)}
+    kept = distinct([session for _, session in chosen])
+    if len(kept) < len(chosen):
+        text.note(f"{visible.plural(len(chosen) - len(kept), 'copy', 'copies')} of session files passed over")
+    return [(files[session.digest], session) for session in kept]
 
 
 def _figures(chosen: Audited) -> tuple[Retention, tuple[Reference, ...]]:

@@ -24,6 +24,7 @@ from engine.retention.intervals import Figure, Share
 from engine.retention.references import Reference, references
 from engine.retention.report import Group, Retention
 from engine.retention.report import retention as compute
+from engine.retention.rows import distinct
 from engine.retention.series import GroupBy, Line, Measure
 from engine.retention.survival import Loss
 from engine.storage.files import atomic_write
@@ -57,14 +58,18 @@ def retention(
     done, unread = audited_sessions(sessions, held_pins(pins))
     found = compute(done, by=by, measure=measure, loss=loss)
     shown = references() if published else ()
+    copies = len(done) - len(distinct(done))
     if csv is not None:
         _write_csv(csv, found, table, tuple((each.source, each.digest, each.size) for each in done))
     if as_json:
         body = {**found.as_json(), "references": [each.as_json() for each in shown]}
+        body["copies"] = copies
         emit_json("retention", {**body, "not_read": [{"path": str(path), "reason": why} for path, why in unread]})
     else:
         for line in _lines(found, shown):
             say(line)
+        if copies:
+            say(f"{copies} copies of session files passed over")
         for path, why in unread:
             say(f"not read: {safe(path, 400)}: {safe(why)}")
     whole = bool(found.rows) and not found.unverifiable and not unread and not any(row.bounded for row in found.rows)

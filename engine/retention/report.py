@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any
 
 from engine.retention.compare import Comparison, compare
-from engine.retention.rows import RoundFacts, Row, facts_of, rows_of
+from engine.retention.rows import RoundFacts, Row, distinct, facts_of, rows_of
 from engine.retention.series import Flow, Gap, GroupBy, Line, Measure, Spent, gaps, grouped, lines, spent, transitions
 from engine.retention.survival import Loss, Survival, survival
 from engine.spans.session import SessionAudit
@@ -83,8 +83,9 @@ def retention(
     measure: Measure = Measure.KEPT,
     loss: Loss = Loss.NOT_KEPT,
 ) -> Retention:
-    """Compute every figure of audited sessions."""
-    return figures(rows_of(sessions), facts_of(sessions), by=by, measure=measure, loss=loss)
+    """Compute every figure of audited sessions; copies of a file count once."""
+    counted = distinct(sessions)
+    return figures(rows_of(counted), facts_of(counted), by=by, measure=measure, loss=loss)
 
 
 def figures(

@@ -6,13 +6,17 @@ read gives rows without a verdict: unverifiable, never LOST. Rows say what stood
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.spans.classify import SpanClass
 from engine.spans.evidence import Flag, FoundIn
 from engine.spans.judge import Verdict
 from engine.spans.session import RoundAudit, SessionAudit
+
+DIGITS = 8
+"""Of a file's digest, behind the id of sessions that share one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,22 @@ class RoundFacts:
     def kept_share(self) -> float | None:
         """Return words after against words before; None without words before."""
         return self.words_after / self.words_before if self.words_before else None
+
+
+def distinct(sessions: Iterable[SessionAudit]) -> tuple[SessionAudit, ...]:
+    """Return sessions that can be counted side by side: of equal files the first, and no name twice.
+
+    A session that was resumed can lie in two files under one id; these stay two, told apart by their digests.
+    """
+    by_file = {session.digest or session.source: session for session in reversed(tuple(sessions))}
+    kept = tuple(reversed(by_file.values()))
+    names = Counter(session.session for session in kept)
+    return tuple(
+        replace(session, session=f"{session.session} {session.digest[:DIGITS]}")
+        if names[session.session] > 1
+        else session
+        for session in kept
+    )
 
 
 def rows_of(sessions: Iterable[SessionAudit]) -> tuple[Row, ...]:

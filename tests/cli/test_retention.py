@@ -56,6 +56,19 @@ def test_rows_go_into_a_file_that_no_spreadsheet_runs(tmp_path: Path) -> None:
         assert out.read_text().startswith("# {")
 
 
+def test_a_copy_of_a_session_counts_once(tmp_path: Path) -> None:
+    """The same file under two names is one session; a longer file of the same session is another one."""
+    data = (STUDY / "claude-spring.jsonl").read_bytes()
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_bytes(data)
+    made = typed("retention", tmp_path, "--json").json
+    assert (made["copies"], made["rows"], made["budgets"][0]["pins"]) == (1, 70, 14)
+    (tmp_path / "b.jsonl").write_bytes(data + data.splitlines(keepends=True)[-1])
+    resumed = typed("retention", tmp_path, "--by", "session", "--json").json
+    assert (resumed["copies"], len(resumed["groups"]), resumed["rows"]) == (0, 2, 140)
+    assert "1 copies of session files" not in typed("retention", tmp_path).out
+
+
 def test_nothing_to_follow_is_no_pass(tmp_path: Path) -> None:
     """No pins, no such file, an unknown format, an empty folder."""
     made = ClaudeSession()
