@@ -8,29 +8,37 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from engine.cli.keys import PassphraseFile, passphrase_of
 from engine.cli.opening import Workspace, default_workspace
 from engine.cli.output import emit_json, findings_text, safe, say
-from engine.cli.span_input import watched
+from engine.cli.span_input import bytes_in, watched
 from engine.cli.verify import Json
 from engine.clock import format_time, utc_now
+from engine.control.custody import RecordedKeys
 from engine.control.ledger import Act, ControlLedger
-from engine.errors import EXIT_CANNOT_LOOK, EXIT_FAILS, EXIT_HOLDS, UsageError
+from engine.errors import EXIT_CANNOT_LOOK, EXIT_FAILS, EXIT_HOLDS, CannotLookError, RefusedError, UsageError
+from engine.husk.approve import Decision, Standings, decide, standings
+from engine.husk.decisions import keep, kept
 from engine.husk.ingest import Ingested, ingest_lines, ingest_session, looks_like_events
 from engine.husk.kinds import EventKind
 from engine.husk.plan import Asked, Outside, Scope
-from engine.husk.plans import SavedPlan, drafting, list_plans
+from engine.husk.plans import SavedPlan, drafting, list_plans, load_plan
 from engine.husk.policy import Mode, policy_in, read_policy, save_policy
 from engine.husk.rehearsal import plan as rehearsed
 from engine.husk.store import NAME, HuskStore, Stored
 from engine.lines.source import FileSource
 from engine.load import InputKind, load_input
+from engine.signing.envelope import read_statement
+from engine.signing.keyfile import load_key
+from engine.signing.keyring import Keyring
 from engine.transcripts.reader import read_transcript
 
 husk = typer.Typer(help="Take in events, and plan what of old ones may leave.", no_args_is_help=True)
+KeyFile = Annotated[Path | None, typer.Option(help="Your own key file.")]
 Actor = Annotated[str, typer.Option("--by", help="Who does it, for the record.")]
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _AGE = re.compile(r"(\d{1,9})([smhd])", re.ASCII)
@@ -175,8 +183,110 @@ def status(*, workspace: Workspace = None, as_json: Json = False) -> None:
     say(f"{lineage}: {newest} events, {len(plans)} plans ({format_time(utc_now())})")
     for name, count in kinds.items():
         say(f"  {safe(name)}: {count}")
+    ring = _ring(workspace or default_workspace())
     for each in plans:
-        say(f"  {each}")
+        standing = "" if ring is None else f"  {_standing(store, each, ring)}"
+        say(f"  {each}{standing}")
+
+
+def _ring(place: Path) -> Keyring | None:
+    held = RecordedKeys(place)
+    return held.keyring() if held.custody.exists() else None
+
+
+def _standing(store: HuskStore, plan_id: str, ring: Keyring) -> str:
+    made = standings(load_plan(store.folder, plan_id).plan, kept(store.folder, plan_id), ring, now=utc_now())
+    return f"{made.standing.value}, {made.given} of {made.needed} approvals"
+
+
+@husk.command()
+def approve(
+    plan_id: Annotated[str, typer.Argument(help="Name of the plan.")],
+    *,
+    code: Annotated[str, typer.Option(help="Short code of the plan, as shown.")] = "",
+    reason: Annotated[str, typer.Option(help="Why.")] = "",
+    key: KeyFile = None,
+    passphrase_file: PassphraseFile = None,
+    envelope: Annotated[Path | None, typer.Option(help="Decision signed elsewhere, instead of a key.")] = None,
+    workspace: Workspace = None,
+    as_json: Json = False,
+) -> None:
+    """Approve exactly this plan with your own key, or hand in a decision that was signed elsewhere."""
+    if (key is None) == (envelope is None):
+        raise UsageError("APPROVE_BY_WHAT", "expected --key FILE or --envelope FILE, and not both")
+    place = workspace or default_workspace()
+    if envelope is None and key is not None:
+        _decide(place, plan_id, Decision.APPROVE, (code, reason), (key, passphrase_file), as_json=as_json)
+        return
+    statement = read_statement(bytes_in(envelope)) if envelope is not None else None
+    if statement is None:
+        raise CannotLookError("NOT_A_STATEMENT", "the file is no signed decision", where=str(envelope))
+    _hand_in(place, plan_id, statement, as_json=as_json)
+
+
+@husk.command()
+def reject(
+    plan_id: Annotated[str, typer.Argument(help="Name of the plan.")],
+    *,
+    code: Annotated[str, typer.Option(help="Short code of the plan, as shown.")],
+    reason: Annotated[str, typer.Option(help="Why.")],
+    key: Annotated[Path, typer.Option(help="Your own key file.")],
+    passphrase_file: PassphraseFile = None,
+    workspace: Workspace = None,
+    as_json: Json = False,
+) -> None:
+    """Veto a plan: nobody can approve it any more."""
+    place = workspace or default_workspace()
+    _decide(place, plan_id, Decision.VETO, (code, reason), (key, passphrase_file), as_json=as_json)
+
+
+def _decide(
+    place: Path,
+    plan_id: str,
+    decision: Decision,
+    said: tuple[str, str],
+    signed_with: tuple[Path, Path | None],
+    *,
+    as_json: bool,
+) -> None:
+    store, (code, reason), (key, secret) = HuskStore.open(_folder(place)), said, signed_with
+    saved = load_plan(store.folder, plan_id)
+    signer = load_key(key, passphrase_of(key, secret))
+    statement = decide(saved.plan, decision, signer, code=code, reason=reason, now=utc_now())
+    _hand_in(place, plan_id, statement, as_json=as_json)
+
+
+def _hand_in(place: Path, plan_id: str, statement: dict[str, Any], *, as_json: bool) -> None:
+    """Judge a decision with those there are, keep it when it counts, and say where the plan stands."""
+    store, ring = HuskStore.open(_folder(place)), RecordedKeys(place).keyring()
+    plan = load_plan(store.folder, plan_id).plan
+    before = kept(store.folder, plan_id)
+    now = utc_now()
+    known = standings(plan, before, ring, now=now)
+    made = standings(plan, (*before, statement), ring, now=now)
+    if len(made.counted) == len(known.counted):
+        finding = made.refused[-1]
+        message = finding.code.sentence[0].lower() + finding.code.sentence[1:].rstrip(".")
+        raise RefusedError(finding.code.name, message, where=plan_id[:60], hint=finding.code.hint)
+    keep(store.folder, plan_id, statement)
+    last = next(each for each in made.counted if each not in known.counted)
+    subject = {"plan": plan_id, "digest": plan.digest, "key_id": last.key_id, "nonce": last.nonce}
+    act = Act.APPROVE if last.decision is Decision.APPROVE else Act.REJECT
+    single = "single operator" if made.single_operator else "done"
+    ControlLedger(place).record(act, actor=last.name, subject=subject, now=now, reason=last.reason, result=single)
+    _say_standings(plan_id, made, as_json=as_json)
+
+
+def _say_standings(plan_id: str, made: Standings, *, as_json: bool) -> None:
+    if as_json:
+        emit_json("husk", {"plan": plan_id, **made.as_json()})
+        return
+    alone = "  single operator: nobody else could have looked" if made.single_operator else ""
+    say(f"{plan_id}: {made.standing.value}, {made.given} of {made.needed} approvals{alone}")
+    for each in made.counted:
+        say(f"  {each.decision.value} by {safe(each.name)}: {safe(each.reason)}")
+    for finding in made.refused:
+        say(f"  not counted: {finding.code.sentence}")
 
 
 def _folder(workspace: Path) -> Path:

@@ -19,9 +19,9 @@ from engine.control.custody import RecordedKeys
 from engine.errors import CannotLookError, RefusedError, UsageError
 from engine.lines.strict import parse_exact
 from engine.signing.envelope import canonical
-from engine.signing.keyfile import load_key
+from engine.signing.keyfile import load_key, needs_passphrase, save_key
 from engine.signing.keyring import Entry, Keyring
-from engine.signing.keys import PublicKey
+from engine.signing.keys import PrivateKey, PublicKey
 from engine.signing.purpose import Purpose
 from engine.storage.files import atomic_write
 
@@ -111,6 +111,25 @@ def trust(
 
 
 @keys.command()
+def approver(
+    out: Annotated[Path, typer.Argument(help="New file for the approver's own key.")],
+    *,
+    name: Annotated[str, typer.Option(help="Who approves with it.")],
+    passphrase: Locked = False,
+    passphrase_file: PassphraseFile = None,
+    workspace: Workspace = None,
+    as_json: Json = False,
+) -> None:
+    """Make a key of one approver and register it; the file belongs to that person, not to the workspace."""
+    held = RecordedKeys(workspace or default_workspace())
+    secret = _of_key_in_use(held, passphrase_file)
+    held.keyring()
+    fresh = PrivateKey.generate()
+    save_key(out, fresh, _ask_twice() if passphrase else None)
+    _say_ring(held.trust(fresh.public, name, [Purpose.APPROVAL], utc_now(), secret), held, as_json=as_json)
+
+
+@keys.command()
 def revoke(
     key_id: Annotated[str, typer.Argument(help="The whole id of the key.")],
     *,
@@ -153,6 +172,15 @@ def signer_passphrase(held: RecordedKeys, file: Path | None) -> str | None:
     secret = _of_key_in_use(held, file)
     load_key(held.custody.key_path(held.keyring().current.key.id), secret)
     return secret
+
+
+def passphrase_of(path: Path, file: Path | None) -> str | None:
+    """Return the passphrase of a key file, None when it has none; asked on the terminal when no file holds it."""
+    if not needs_passphrase(path):
+        return None
+    return (
+        _from_file(file) if file is not None else str(typer.prompt("Passphrase of the key", hide_input=True, err=True))
+    )
 
 
 def _fresh(*, asked: bool, file: Path | None) -> str | None:

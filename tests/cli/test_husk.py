@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,9 @@ import pytest
 from engine.control.ledger import Act, ControlLedger
 from engine.errors import EXIT_CANNOT_LOOK, EXIT_FAILS, EXIT_HOLDS, EXIT_USAGE
 from engine.findings import Result
+from engine.husk.kinds import EventKind
+from engine.husk.policy import Policy, save_policy
+from engine.husk.store import HuskStore
 from tests.support.commands import Typed, typed
 from tests.support.events import event, raw
 from tests.support.sessions import ClaudeSession
@@ -67,6 +71,63 @@ def test_a_plan_writes_nothing_into_the_store(tmp_path: Path, events: Path) -> N
     assert husk(tmp_path, "plan").code == EXIT_FAILS
     assert len(husk(tmp_path, "status", "--json").json["plans"]) == 1
     assert hashlib.sha256(store.read_bytes()).hexdigest() == before
+
+
+def planned(folder: Path, events: Path) -> tuple[str, str]:
+    """Return name and short code of a plan that can be approved; its age counts from a policy without waiting."""
+    husk(folder, "ingest", events)
+    store = HuskStore.open(folder / "w" / "husk")
+    now = datetime.now(UTC)
+    save_policy(store, Policy(horizons={EventKind.LIGHT_CALL: 0}, grace=0), by="tess", now=now)
+    made = husk(folder, "plan", "--by", "tess", "--json").json
+    assert made["body"]["totals"]["events"] == {"archive": 6}
+    return made["plan"], made["short"]
+
+
+def test_a_plan_is_approved_once_by_another_person(tmp_path: Path, events: Path) -> None:
+    """Own key, typed code, reason; the creator may not; the record names who; an envelope from elsewhere counts too."""
+    plan, code = planned(tmp_path, events)
+    where = ("--workspace", tmp_path / "w")
+    assert typed("keys", "init", *where).code == EXIT_HOLDS
+    for name in ("tess", "mira", "noor"):
+        assert typed("keys", "approver", tmp_path / f"{name}.key", "--name", name, *where).code == EXIT_HOLDS
+    said = ("--code", code, "--reason", "read it")
+    own = husk(tmp_path, "approve", plan, *said, "--key", tmp_path / "tess.key", "--json")
+    assert (own.json["code"], own.code) == ("APPROVAL_BY_CREATOR", EXIT_FAILS)
+    wrong = husk(
+        tmp_path, "approve", plan, "--code", "0000-0000", "--reason", "x", "--key", tmp_path / "mira.key", "--json"
+    )
+    assert wrong.json["code"] == "APPROVAL_CODE_WRONG"
+    made = husk(tmp_path, "approve", plan, *said, "--key", tmp_path / "mira.key", "--json").json
+    assert (made["standing"], made["given"], made["single_operator"]) == ("approved", 1, False)
+    again = husk(tmp_path, "approve", plan, *said, "--key", tmp_path / "mira.key", "--json")
+    assert again.json["code"] == "APPROVAL_SAME_PERSON"
+    (kept,) = (tmp_path / "w" / "husk" / "approvals" / plan).iterdir()
+    copied = tmp_path / "copy.json"
+    copied.write_bytes(kept.read_bytes())
+    assert husk(tmp_path, "approve", plan, "--envelope", copied, "--json").json["code"] == "APPROVAL_REPLAYED"
+    assert husk(tmp_path, "approve", plan, "--envelope", events).code == EXIT_CANNOT_LOOK
+    assert husk(tmp_path, "approve", plan).code == EXIT_USAGE
+    assert "approved, 1 of 1 approvals" in husk(tmp_path, "status").out
+    veto = husk(tmp_path, "reject", plan, *said, "--key", tmp_path / "noor.key", "--json").json
+    assert veto["standing"] == "vetoed"
+    rows = ControlLedger(tmp_path / "w").rows([Act.APPROVE, Act.REJECT])
+    assert [(row.act, row.actor, row.reason) for row in rows] == [
+        (Act.APPROVE, "mira", "read it"),
+        (Act.REJECT, "noor", "read it"),
+    ]
+
+
+def test_alone_the_record_says_so(tmp_path: Path, events: Path) -> None:
+    """One registered approver may approve an own plan, and the row says single operator."""
+    plan, code = planned(tmp_path, events)
+    where = ("--workspace", tmp_path / "w")
+    typed("keys", "init", *where)
+    typed("keys", "approver", tmp_path / "tess.key", "--name", "tess", *where)
+    made = husk(tmp_path, "approve", plan, "--code", code, "--reason", "mine", "--key", tmp_path / "tess.key")
+    assert (made.code, "single operator" in made.out) == (EXIT_HOLDS, True)
+    (row,) = ControlLedger(tmp_path / "w").rows([Act.APPROVE])
+    assert row.result == "single operator"
 
 
 def test_a_session_is_taken_in(tmp_path: Path) -> None:
