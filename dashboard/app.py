@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard.links import Page
-from dashboard.views import find, ledger, ledgers, limits, overview, receipt, retention, spans, transcript
+from dashboard.views import activity, find, ledger, ledgers, limits, overview, receipt, retention, spans, transcript
 from dashboard.widgets import text
 
 ASSETS = Path(__file__).parent / "assets"
@@ -35,6 +35,7 @@ st.navigation(
             st.Page(transcript.show, title="Transcripts", icon=":material/forum:", url_path=Page.TRANSCRIPT),
         ],
         "Record": [
+            st.Page(activity.show, title="Activity", icon=":material/history:", url_path=Page.ACTIVITY),
             st.Page(limits.show, title="Limits", icon=":material/rule:", url_path=Page.LIMITS),
         ],
     }

@@ -27,6 +27,7 @@ class Page(StrEnum):
     TRANSCRIPT = "transcript"
     SPANS = "spans"
     RETENTION = "retention"
+    ACTIVITY = "activity"
     LIMITS = "limits"
 
 

@@ -125,7 +125,8 @@ def _figures(chosen: Audited) -> tuple[Retention, tuple[Reference, ...]]:
 
 
 def _spoken(word: str) -> str:
-    return word.replace("_", " ") or "all"
+    """Name the empty word; others stay as they are, since an address names what is shown."""
+    return word or "all"
 
 
 def _grey(found: Retention) -> None:

@@ -45,6 +45,7 @@ def test_no_serious_barrier_on_any_page(browser: Browser, url: str, folder: Path
         f"/spans?t={study}&round=4": "Round 4 of 5",
         f"/spans?t={study}": "Pins",
         "/retention": "Retention",
+        "/activity": "Activity",
         "/find": "Find my content",
         "/limits": "Limits",
     }

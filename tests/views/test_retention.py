@@ -65,6 +65,8 @@ def test_grouping_and_filters_come_from_the_address(workspace: Path, study: Path
     page = open_page("retention", workspace, [study], by="mood", measure="green", t="ffffffff")
     assert not page.exception
     assert "This address names no session that is open here" in shown(page)
+    page = open_page("retention", workspace, [study], measure="kept_loosely", loss="not_kept")
+    assert {"kept_loosely"} == {word for grid in page.dataframe[1:2] for word in grid.value["MEASURE"]}
     page = open_page("retention", workspace, [study], compactor="codex 0.142.2")
     assert "claude-code" not in shown(page).split("Compactor")[-1]
 
