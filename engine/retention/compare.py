@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -19,7 +19,7 @@ from scipy import stats
 
 from engine.retention.intervals import FEWEST_PINS, newcombe
 from engine.retention.rows import RoundFacts, Row
-from engine.retention.survival import Lifetime, Loss, censored, lifetimes
+from engine.retention.survival import Lifetime, Loss, PinOf, censored, lifetimes
 
 EQUAL_BUDGETS = 0.05
 """Shares of words kept that differ by no more than this count as one budget."""
@@ -99,9 +99,15 @@ def log_rank(first: Sequence[Lifetime], second: Sequence[Lifetime]) -> float | N
 
 
 def compare(
-    first: tuple[str, Sequence[Row]], second: tuple[str, Sequence[Row]], facts: Iterable[RoundFacts]
+    first: tuple[str, Sequence[Row]],
+    second: tuple[str, Sequence[Row]],
+    facts: Iterable[RoundFacts],
+    gone: Mapping[PinOf, int] | None = None,
 ) -> Comparison:
-    """Compare two groups of rows in their last common round, paired when at least ten pins are the same in both."""
+    """Compare two groups of rows in their last common round, paired when at least ten pins are the same in both.
+
+    `gone` are the first losses over all groups, so that no loss is counted under two of them.
+    """
     (one, rows), (other, others) = first, second
     known = list(facts)
     budgets = (_budget(rows, known), _budget(others, known))
@@ -113,7 +119,7 @@ def compare(
     same = sorted(here.keys() & there.keys())
     if len(same) >= FEWEST_PINS:
         return _paired((one, other), number, [(here[pin], there[pin]) for pin in same], budgets)
-    return _unpaired((one, other), number, (rows, others), budgets)
+    return _unpaired((one, other), number, (rows, others), budgets, gone)
 
 
 def _by_pin(rows: Iterable[Row], number: int) -> dict[str, bool]:
@@ -144,13 +150,14 @@ def _unpaired(
     number: int,
     both: tuple[Sequence[Row], Sequence[Row]],
     budgets: tuple[float | None, float | None],
+    gone: Mapping[PinOf, int] | None,
 ) -> Comparison:
     counts = []
     for rows in both:
         there = [row for row in rows if row.round == number and row.verdict is not None]
         counts.append((sum(row.kept for row in there), len(there)))
     (kept, pins), (kept_other, pins_other) = counts
-    first, second = (lifetimes(rows, Loss.NOT_KEPT)[0] for rows in both)
+    first, second = (lifetimes(rows, Loss.NOT_KEPT, gone)[0] for rows in both)
     enough = min(pins, pins_other, len(first), len(second)) >= FEWEST_PINS
     made = Comparison(
         *names,

@@ -13,7 +13,7 @@ from typing import Any
 from engine.retention.compare import Comparison, compare
 from engine.retention.rows import RoundFacts, Row, distinct, facts_of, rows_of
 from engine.retention.series import Flow, Gap, GroupBy, Line, Measure, Spent, gaps, grouped, lines, spent, transitions
-from engine.retention.survival import Loss, Survival, survival
+from engine.retention.survival import Loss, Survival, first_losses, survival
 from engine.spans.session import SessionAudit
 
 MOST_GROUPS = 12
@@ -99,7 +99,12 @@ def figures(
     """Compute every figure of rows and the facts of their rounds; a page gives those its filters leave."""
     all_rows, all_facts = tuple(rows), tuple(facts)
     parts = grouped(all_rows, by)
-    groups = tuple(_group(name, part, all_facts, by, measure, loss) for name, part in parts.items())
+    gone = first_losses(all_rows, loss)
+    unkept = gone if loss is Loss.NOT_KEPT else first_losses(all_rows)
+    groups = tuple(
+        _group(name, part, [fact for fact in all_facts if by.of(fact) == name], measure, survival(part, loss, gone))
+        for name, part in parts.items()
+    )
     pairs = list(combinations(parts.items(), 2)) if len(parts) <= MOST_GROUPS else []
     return Retention(
         by,
@@ -109,20 +114,17 @@ def figures(
         all_facts,
         groups,
         spent(all_rows, all_facts, by),
-        tuple(compare(one, other, all_facts) for one, other in pairs),
+        tuple(compare(one, other, all_facts, unkept) for one, other in pairs),
     )
 
 
-def _group(
-    name: str, rows: tuple[Row, ...], facts: Iterable[RoundFacts], by: GroupBy, measure: Measure, loss: Loss
-) -> Group:
-    mine = [fact for fact in facts if by.of(fact) == name]
+def _group(name: str, rows: tuple[Row, ...], facts: Iterable[RoundFacts], measure: Measure, curve: Survival) -> Group:
     return Group(
         name,
         len({row.session for row in rows}),
         rows,
         lines(rows, measure),
-        gaps(rows, mine),
-        survival(rows, loss),
+        gaps(rows, facts),
+        curve,
         transitions(rows),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -23,6 +23,11 @@ from engine.retention.rows import Row
 from engine.spans.judge import Verdict
 
 HALF = 0.5
+ROUNDING = 1e-12
+"""A curve is a product of fractions: what is exactly one half can come out a last digit above it."""
+
+PinOf = tuple[str, str, str]
+"""Session, compactor and pin: what is followed from round to round."""
 
 
 class Loss(StrEnum):
@@ -48,11 +53,29 @@ class Lifetime:
     lost: bool
 
 
-def lifetimes(rows: Iterable[Row], loss: Loss = Loss.NOT_KEPT) -> tuple[tuple[Lifetime, ...], int]:
-    """Return the lifetimes, and how many pins have none since no round of theirs could be read."""
+def first_losses(rows: Iterable[Row], loss: Loss = Loss.NOT_KEPT) -> dict[PinOf, int]:
+    """Return the round of the first loss of every pin that was lost, over all the rows there are."""
+    found: dict[PinOf, int] = {}
+    for row in rows:
+        if row.verdict is not None and loss.holds(row):
+            pin = (row.session, row.compactor, row.pin)
+            found[pin] = min(row.round, found.get(pin, row.round))
+    return found
+
+
+def lifetimes(
+    rows: Iterable[Row], loss: Loss = Loss.NOT_KEPT, gone: Mapping[PinOf, int] | None = None
+) -> tuple[tuple[Lifetime, ...], int]:
+    """Return the lifetimes, and how many pins have none since no round of theirs could be read.
+
+    `gone` are the first losses over all groups. Model and method can change within a session; a pin that was lost
+    before is then no loss of the group that came after, and is not counted in it.
+    """
+    known = gone or {}
     by_pin: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
-        by_pin[row.session, row.pin].append(row)
+        if row.round <= known.get((row.session, row.compactor, row.pin), row.round):
+            by_pin[row.session, row.pin].append(row)
     made, unverifiable = [], 0
     for (session, pin), each in sorted(by_pin.items()):
         first = min(row.round for row in each) - 1
@@ -60,8 +83,8 @@ def lifetimes(rows: Iterable[Row], loss: Loss = Loss.NOT_KEPT) -> tuple[tuple[Li
         if not verified:
             unverifiable += 1
             continue
-        gone = next((row.round for row in verified if loss.holds(row)), None)
-        made.append(Lifetime(session, pin, (gone or verified[-1].round) - first, gone is not None))
+        end = next((row.round for row in verified if loss.holds(row)), None)
+        made.append(Lifetime(session, pin, (end or verified[-1].round) - first, end is not None))
     return tuple(made), unverifiable
 
 
@@ -111,7 +134,7 @@ class Survival:
     @property
     def half_life(self) -> int | None:
         """Return the first round with at most half not yet lost; None when that is not reached."""
-        return next((step.rounds for step in self.steps if step.share <= HALF), None)
+        return next((step.rounds for step in self.steps if step.share <= HALF + ROUNDING), None)
 
     @property
     def worst(self) -> Step | None:
@@ -131,9 +154,9 @@ class Survival:
         }
 
 
-def survival(rows: Iterable[Row], loss: Loss = Loss.NOT_KEPT) -> Survival:
-    """Return the curve of some rows."""
-    found, unverifiable = lifetimes(rows, loss)
+def survival(rows: Iterable[Row], loss: Loss = Loss.NOT_KEPT, gone: Mapping[PinOf, int] | None = None) -> Survival:
+    """Return the curve of some rows; `gone` as in `lifetimes`."""
+    found, unverifiable = lifetimes(rows, loss, gone)
     losses = sum(each.lost for each in found)
     steps = _steps(found) if len(found) >= FEWEST_PINS else ()
     return Survival(len(found), losses, unverifiable, steps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -54,6 +55,20 @@ def test_a_row_that_could_not_be_read_changes_no_share() -> None:
     with_grey = [*ROWS, *rows_for({f"g{n}": "???" for n in range(50)}, session="s3")]
     for before, after in zip(tables.shares(figures(ROWS, [])), tables.shares(figures(with_grey, [])), strict=True):
         assert {**before, "unverifiable": 0} == {**after, "unverifiable": 0}
+
+
+def test_losses_of_all_groups_are_the_losses_there_are() -> None:
+    """A model that takes over a session inherits no loss, neither in its curve nor in the comparison."""
+    rows = [
+        replace(row, model="first" if row.round <= 2 else "second")
+        for row in rows_for({**{f"a{n}": "LLLL" for n in range(12)}, **{f"b{n}": "PPPP" for n in range(12)}})
+    ]
+    found = figures(rows, [], by=GroupBy.MODEL)
+    assert [(g.name, g.survival.pins, g.survival.losses) for g in found.groups] == [
+        ("first", 24, 12),
+        ("second", 12, 0),
+    ]
+    assert sum(g.survival.losses for g in found.groups) == figures(rows, [], by=GroupBy.NONE).groups[0].survival.losses
 
 
 def test_many_groups_are_not_compared_at_random() -> None:

@@ -12,7 +12,7 @@ from lifelines import KaplanMeierFitter
 from lifelines.statistics import logrank_test
 
 from engine.retention.compare import Answer, compare, log_rank, mcnemar
-from engine.retention.survival import Lifetime, Loss, lifetimes, survival
+from engine.retention.survival import Lifetime, Loss, first_losses, lifetimes, survival
 from tests.support.retention import facts_for, rows_for
 
 FATE = st.sampled_from(["L", "P", "PL", "PPL", "PPP", "PPPL", "PPPPP", "PPPPL", "DPP", "PD"])
@@ -94,6 +94,27 @@ def test_lifetimes_begin_when_a_pin_was_written() -> None:
     assert dark == 1
     lost, _ = lifetimes(rows, Loss.LOST)
     assert {texts[each.pin]: each.lost for each in lost}["back"] is False
+
+
+@pytest.mark.parametrize(("early", "late"), [(7, 2), (4, 7), (7, 5), (2, 4), (1, 9)])
+def test_exactly_half_is_the_half_life(early: int, late: int) -> None:
+    """Half of the pins are gone after round two, however the product of the fractions is rounded."""
+    half = early + late
+    assert survival(rows_for(named(["L"] * early + ["PL"] * late + ["PPP"] * half))).half_life == 2
+
+
+def test_a_loss_is_counted_once_when_the_model_changes() -> None:
+    """What one model lost is no loss of the next; what the next one lost is, and a pin seen through is censored."""
+    rows = rows_for(named(["LLLL"] * 12 + ["PPPL"] * 11 + ["PPPP"]))
+    parts = [[row for row in rows if (row.round <= 2) is early] for early in (True, False)]
+    first, second = (lifetimes(part, gone=first_losses(rows))[0] for part in parts)
+    assert ([(e.rounds, e.lost) for e in first].count((1, True)), sum(e.lost for e in first), len(first)) == (
+        12,
+        12,
+        24,
+    )
+    assert sorted((e.rounds, e.lost) for e in second) == [(2, False), *[(2, True)] * 11]
+    assert lifetimes(rows, gone=first_losses(rows)) == lifetimes(rows)
 
 
 def test_few_pins_have_no_curve_and_all_kept_has_no_band() -> None:
